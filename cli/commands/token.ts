@@ -1,0 +1,13 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Output } from '../output';
+
+/** `mcp-curated token`: a bearer for a consumer, and the hash that n8n keeps of it. @returns exit code */
+export function tokenCommand(output: Output): number {
+  const token = randomBytes(32).toString('base64url');
+  const sha256 = createHash('sha256').update(token, 'utf8').digest('hex');
+  output.result({ token, sha256 }, () => [
+    `Bearer, for the client:        ${token}`,
+    `Token SHA-256, for the n8n credential: ${sha256}`,
+  ]);
+  return 0;
+}

@@ -1,0 +1,91 @@
+import path from 'node:path';
+import { Command, CommanderError, Option } from 'commander';
+import { contractJsonSchema } from '../core/contract/schema';
+import { lintCommand } from './commands/lint';
+import { renderCommand } from './commands/render';
+import { tokenCommand } from './commands/token';
+import { createOutput, type Output, type OutputFormat } from './output';
+
+interface CommonOptions {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+const only = () =>
+  new Option('--only <application_id...>', 'just these contracts').default([] as string[], 'all contracts');
+const folder = () =>
+  new Option('--workflows <folder>', 'where the contracts are')
+    .default('workflows')
+    .argParser((value) => path.resolve(value));
+
+function outputOf(command: Command): Output {
+  const { json, quiet } = command.optsWithGlobals<CommonOptions>();
+  const format: OutputFormat = json ? 'json' : quiet ? 'quiet' : 'human';
+  return createOutput(format);
+}
+
+/** The command line. Exit codes: 0 done, 1 error or findings. */
+export function createProgram(exit: (code: number) => void): Command {
+  const program = new Command('mcp-curated')
+    .description('Curated MCP surfaces for n8n: check and render contracts.')
+    .option('--json', 'print results as JSON')
+    .option('--quiet', 'print nothing but errors');
+
+  program
+    .command('lint')
+    .description('check every contract; prints file, line, path and reason of each fault')
+    .addOption(folder())
+    .addOption(only())
+    .addHelpText('after', '\nExample:\n  mcp-curated lint --only web-app-prometheus')
+    .action(async (options: { workflows: string; only: string[] }, command: Command) => {
+      exit(await lintCommand(path.resolve(options.workflows), options.only, outputOf(command)));
+    });
+
+  program
+    .command('render')
+    .description('write workflow.json of every contract')
+    .addOption(folder())
+    .addOption(only())
+    .option('--check', 'write nothing; exit 1 when a file differs', false)
+    .option('--pin', 'write the hashes of a reviewed change into the contract first', false)
+    .addHelpText('after', '\nExample:\n  mcp-curated render --pin --only web-app-prometheus')
+    .action(
+      async (
+        options: { workflows: string; only: string[]; check: boolean; pin: boolean },
+        command: Command,
+      ) => {
+        exit(await renderCommand(path.resolve(options.workflows), options.only, options, outputOf(command)));
+      },
+    );
+
+  program
+    .command('schema')
+    .description('print the JSON Schema of contract.yml for editors')
+    .addHelpText('after', '\nExample:\n  mcp-curated schema > contract.schema.json')
+    .action(() => {
+      process.stdout.write(`${JSON.stringify(contractJsonSchema(), null, 2)}\n`);
+    });
+
+  program
+    .command('token')
+    .description('make a bearer and its SHA-256')
+    .addHelpText('after', '\nExample:\n  mcp-curated --json token')
+    .action((_options: object, command: Command) => {
+      exit(tokenCommand(outputOf(command)));
+    });
+
+  return program.exitOverride();
+}
+
+if (require.main === module) {
+  const program = createProgram((code) => {
+    process.exitCode = code;
+  });
+  program.parseAsync().catch((error: unknown) => {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode;
+    else {
+      process.stderr.write(`${error instanceof Error ? error.message : 'The command failed.'}\n`);
+      process.exitCode = 1;
+    }
+  });
+}

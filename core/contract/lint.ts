@@ -1,0 +1,235 @@
+import { Ajv2020 } from 'ajv/dist/2020';
+import { LineCounter, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { sha256Of } from './canonical';
+import type { Operation } from './operation';
+import type { JsonSchema } from './pin';
+import { contractSchema, type Contract } from './schema';
+import { surfaceOf } from './surface';
+
+/** One fault of a contract: where, and what to do about it. */
+export interface Finding {
+  readonly file: string;
+  /** Dotted path inside the document, `operations.0.request.path`; empty for the document itself. */
+  readonly path: string;
+  readonly line: number;
+  readonly reason: string;
+}
+
+export type LintResult = { ok: true; contract: Contract } | { ok: false; findings: Finding[] };
+
+/** Reads and checks one `contract.yml`. Never throws for what stands in the file. */
+export function lintContract(text: string, file: string): LintResult {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+  const lineOf = (path: readonly PropertyKey[]): number => {
+    for (let length = path.length; length > 0; length--) {
+      const node: unknown = document.getIn(path.slice(0, length), true);
+      const range = (node as { range?: [number, number, number] } | undefined)?.range;
+      if (range) return lines.linePos(range[0]).line;
+    }
+    return 1;
+  };
+  const finding = (path: readonly PropertyKey[], reason: string): Finding => ({
+    file,
+    path: path.map(String).join('.'),
+    line: lineOf(path),
+    reason,
+  });
+
+  if (document.errors.length > 0) {
+    return {
+      ok: false,
+      findings: document.errors.map((error) => ({
+        file,
+        path: '',
+        line: error.linePos?.[0].line ?? 1,
+        reason: error.message.split('\n')[0] ?? 'is not YAML',
+      })),
+    };
+  }
+  const parsed = contractSchema.safeParse(document.toJS());
+  if (!parsed.success) {
+    return { ok: false, findings: parsed.error.issues.map((issue) => finding(issue.path, reasonOf(issue))) };
+  }
+  const findings = [...semanticFaults(parsed.data)].map(([path, reason]) => finding(path, reason));
+  return findings.length > 0 ? { ok: false, findings } : { ok: true, contract: parsed.data };
+}
+
+function reasonOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `holds unknown keys: ${issue.keys.join(', ')}`;
+  return issue.message;
+}
+
+type Fault = [path: PropertyKey[], reason: string];
+
+/** What no shape can say: the parts of a contract have to agree with each other. */
+function* semanticFaults(contract: Contract): Generator<Fault> {
+  const names = contract.operations.map((operation) => operation.name);
+  if (new Set(names).size !== names.length) yield [['operations'], 'name one tool twice'];
+  if (JSON.stringify([...contract.tools.allowlist].sort()) !== JSON.stringify([...names].sort())) {
+    yield [['tools', 'allowlist'], `must name exactly the operations: ${names.join(', ')}`];
+  }
+  yield* authFaults(contract);
+  yield* capabilityFaults(contract);
+  for (const [index, operation] of contract.operations.entries()) {
+    for (const [path, reason] of operationFaults(operation, contract)) {
+      yield [['operations', index, ...path], reason];
+    }
+  }
+  yield* hashFaults(contract);
+}
+
+function* authFaults({ auth, auth_subject: subject, credential, operations }: Contract): Generator<Fault> {
+  const bound = operations.some((operation) => Object.keys(operation.request.bound).length > 0);
+  if (auth === 'public_read_only' && (credential !== null || bound || subject !== 'anonymous')) {
+    yield [
+      ['auth'],
+      'public_read_only needs an anonymous subject, no credential and no argument bound to a tenant',
+    ];
+  }
+  if (auth === 'bearer_token' && subject !== 'anonymous' && credential === null) {
+    yield [['credential'], `must name the upstream identity of subject ${subject}`];
+  }
+}
+
+function* capabilityFaults({ capabilities, tools, operations }: Contract): Generator<Fault> {
+  if (!capabilities.tools) yield [['capabilities', 'tools'], 'must be true: the surface serves tools'];
+  for (const capability of ['resources', 'prompts', 'sampling', 'elicitation', 'roots'] as const) {
+    if (capabilities[capability]) {
+      yield [['capabilities', capability], 'is not served by this release and must be false'];
+    }
+  }
+  if (!tools.read_only_default) yield [['tools', 'read_only_default'], 'must be true'];
+  if (tools.mutating_tools_enabled) {
+    yield [['tools', 'mutating_tools_enabled'], 'must be false: no adapter of this release writes'];
+  }
+  for (const [index, { annotations }] of operations.entries()) {
+    if (!annotations.readOnlyHint || annotations.destructiveHint) {
+      yield [
+        ['operations', index, 'annotations'],
+        'must say readOnlyHint true and destructiveHint false for a GET',
+      ];
+    }
+  }
+}
+
+function* operationFaults(operation: Operation, contract: Contract): Generator<Fault> {
+  const { input_schema: input, output_schema: output, request, pagination, response } = operation;
+  for (const [key, schema] of [
+    ['input_schema', input],
+    ['output_schema', output],
+  ] as const) {
+    const fault = schemaFault(schema);
+    if (fault !== undefined) yield [[key], fault];
+  }
+  yield* inputFaults(input);
+  const declared = Object.keys((input['properties'] ?? {}) as JsonSchema);
+  const placed = Object.keys(request.arguments);
+  for (const name of declared) {
+    if (!placed.includes(name)) yield [['request', 'arguments'], `must place the argument ${name}`];
+  }
+  for (const name of placed) {
+    if (!declared.includes(name)) yield [['request', 'arguments', name], 'is not in the input schema'];
+  }
+  yield* slotFaults(operation);
+  for (const key of ['size_argument', 'position_argument'] as const) {
+    const name = pagination[key];
+    if (name !== null && !declared.includes(name))
+      yield [['pagination', key], `${name} is not in the input schema`];
+  }
+  if (response.items === null && (pagination.style !== 'none' || response.map !== null)) {
+    yield [['response', 'items'], 'is needed for pages and for map'];
+  }
+  if (response.items === null && Object.keys(response.envelope).length > 0) {
+    yield [['response', 'envelope'], 'belongs to lists; keep the values of a single record instead'];
+  }
+  if (contract.adapter.type === 'prometheus_readonly' && request.arguments['query'] === undefined) {
+    const path = request.path.replace(/^\/api\/v1/, '');
+    if (path === '/query' || path === '/query_range') yield [['request', 'arguments'], 'must place query'];
+  }
+}
+
+/** A slot must exist once, and every slot must be filled. */
+function* slotFaults({ request, input_schema: input }: Operation): Generator<Fault> {
+  const slots = [...request.path.matchAll(/\{([a-z0-9_]+)\}/g)].map(([, slot]) => slot ?? '');
+  const fillers = [...Object.entries(request.arguments), ...Object.entries(request.bound)];
+  const required = (input['required'] ?? []) as string[];
+  for (const slot of slots) {
+    const filling = fillers.filter(([, placement]) => placement.in === 'path' && placement.as === slot);
+    if (filling.length !== 1) yield [['request', 'path'], `{${slot}} must be filled by exactly one argument`];
+    for (const [name] of filling) {
+      if (name in request.arguments && !required.includes(name)) {
+        yield [['input_schema', 'required'], `must list ${name}, which fills the path`];
+      }
+    }
+  }
+  const targets = fillers.map(([, placement]) => `${placement.in} ${placement.as}`);
+  for (const name of Object.keys(request.fixed_query)) targets.push(`query ${name}`);
+  for (const [, placement] of fillers) {
+    if (placement.in === 'path' && !slots.includes(placement.as)) {
+      yield [['request', 'path'], `has no slot {${placement.as}}`];
+    }
+  }
+  if (new Set(targets).size !== targets.length) yield [['request'], 'fills one place of the request twice'];
+}
+
+/** Inputs are closed and bounded, so that a caller can fill declared slots and nothing else. */
+function* inputFaults(input: JsonSchema): Generator<Fault> {
+  if (input['type'] !== 'object') yield [['input_schema', 'type'], 'must be object'];
+  if (input['additionalProperties'] !== false) {
+    yield [['input_schema', 'additionalProperties'], 'must be false'];
+  }
+  const properties = (input['properties'] ?? {}) as Record<string, JsonSchema>;
+  for (const [name, schema] of Object.entries(properties)) {
+    const at = ['input_schema', 'properties', name];
+    if (typeof schema['description'] !== 'string') yield [at, 'needs a description for the model'];
+    switch (schema['type']) {
+      case 'string':
+        if (schema['maxLength'] === undefined && schema['enum'] === undefined) {
+          yield [at, 'needs maxLength or enum'];
+        }
+        break;
+      case 'integer':
+      case 'number':
+        if (schema['maximum'] === undefined || schema['minimum'] === undefined) {
+          yield [at, 'needs minimum and maximum'];
+        }
+        break;
+      case 'boolean':
+        break;
+      default:
+        yield [at, 'must be of type string, integer, number or boolean'];
+    }
+  }
+}
+
+function schemaFault(schema: JsonSchema): string | undefined {
+  try {
+    new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false }).compile(schema);
+    return undefined;
+  } catch (error) {
+    return `is not a strict JSON Schema 2020-12: ${error instanceof Error ? error.message : 'unknown fault'}`;
+  }
+}
+
+function* hashFaults(contract: Contract): Generator<Fault> {
+  const expected = expectedHashes(contract);
+  if (contract.tools.schema_sha256 !== expected.schema_sha256) {
+    yield [['tools', 'schema_sha256'], `must be ${expected.schema_sha256}: what a model sees has changed`];
+  }
+  if (contract.adapter.specification_sha256 !== expected.specification_sha256) {
+    yield [
+      ['adapter', 'specification_sha256'],
+      `must be ${expected.specification_sha256}: how upstream is called has changed`,
+    ];
+  }
+}
+
+/** The two hashes that a reviewer signs off by checking them in. */
+export function expectedHashes(contract: Contract): { schema_sha256: string; specification_sha256: string } {
+  return {
+    schema_sha256: surfaceOf(contract).catalogue_pin,
+    specification_sha256: sha256Of(contract.operations),
+  };
+}

@@ -1,0 +1,53 @@
+import { timingSafeEqual } from 'node:crypto';
+import { PolicyError } from '../policy/errors';
+import { sha256, type Consumer } from './consumers';
+
+const LONGEST_HEADER = 4_096;
+/** RFC 6750, section 2.1 (`b64token`); the scheme is compared without case (RFC 9110, section 11.1). */
+const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/**
+ * Finds the consumer that a request's bearer names.
+ *
+ * Every digest is compared in constant time and none is skipped, so neither the position of a consumer in the list
+ * nor whether one matched shows in the time taken.
+ *
+ * @param authorization every value of the `Authorization` header as received, doubled ones included
+ * @param now milliseconds since the epoch
+ * @throws PolicyError `bearer_missing`, `bearer_malformed`, `bearer_invalid` or `bearer_expired`
+ */
+export function authenticate(
+  authorization: readonly string[],
+  consumers: readonly Consumer[],
+  now: number,
+): Consumer {
+  const presented = sha256(bearerOf(authorization));
+  let found: Consumer | undefined;
+  for (const consumer of consumers) {
+    for (const digest of consumer.digests) {
+      if (timingSafeEqual(digest, presented)) found = consumer;
+    }
+  }
+  if (!found)
+    throw new PolicyError(
+      'bearer_invalid',
+      'The bearer is not known here; ask the operator for a valid one.',
+    );
+  if (found.expiresAt !== null && now >= found.expiresAt) {
+    throw new PolicyError('bearer_expired', 'The bearer has expired; ask the operator for a new one.');
+  }
+  return found;
+}
+
+function bearerOf(authorization: readonly string[]): string {
+  const [header, second] = authorization;
+  if (header === undefined || header.trim() === '') {
+    throw new PolicyError('bearer_missing', 'Send the header Authorization: Bearer <token>.');
+  }
+  const token =
+    second === undefined && header.length <= LONGEST_HEADER ? BEARER.exec(header.trim())?.[1] : undefined;
+  if (token === undefined) {
+    throw new PolicyError('bearer_malformed', 'Send exactly one header Authorization: Bearer <token>.');
+  }
+  return token;
+}

@@ -1,0 +1,95 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { JsonSchema } from '../contract/pin';
+import { validateArguments } from '../policy/arguments';
+import { PolicyError, toPolicyError } from '../policy/errors';
+import { utf8Bytes } from '../policy/limits';
+import type { Exchange } from './exchange';
+import { nameList } from './surfaces';
+import { toolsOf, type ConnectedTool, type ToolResult } from './tools';
+
+/**
+ * One `tools/call`: authorize, validate, take a place, resolve and compare with the pin, call within the time limit,
+ * bound the result.
+ *
+ * @throws PolicyError; the caller decides by its rule whether it becomes a result, a JSON-RPC error or an HTTP status
+ */
+export async function callTool(exchange: Exchange): Promise<CallToolResult> {
+  const { surface, consumer, gate, gateKey } = exchange;
+  const allowed = await toolsOf(surface, consumer);
+  const descriptor = allowed.find((tool) => tool.name === exchange.call?.name);
+  if (!descriptor) {
+    throw new PolicyError('tool_unknown', `There is no tool of that name here. Tools: ${nameList(allowed)}.`);
+  }
+  const args = validateArguments(descriptor.inputSchema as JsonSchema, exchange.call?.arguments);
+  const leave = gate.tryEnter(gateKey, surface.limits.concurrent_requests);
+  if (!leave) {
+    throw new PolicyError(
+      'too_many_requests',
+      `This surface runs ${String(surface.limits.concurrent_requests)} calls at a time and all are busy; try again.`,
+      { retryAfterSeconds: 1 },
+    );
+  }
+  try {
+    const tool = await surface.resolve(descriptor.name);
+    return bounded(await invokeInTime(tool, args, exchange), surface.limits.response_bytes);
+  } finally {
+    leave();
+  }
+}
+
+/** A tool that does not listen to the signal is left behind; the caller does not wait for it. */
+async function invokeInTime(
+  tool: ConnectedTool,
+  args: Record<string, unknown>,
+  { surface, consumer, correlationId, signal: caller }: Exchange,
+): Promise<ToolResult> {
+  const seconds = surface.limits.timeout_seconds;
+  const timeout = AbortSignal.timeout(seconds * 1_000);
+  const signal = AbortSignal.any([caller, timeout]);
+  const ended = new Promise<never>((_resolve, reject) => {
+    const end = () => {
+      reject(
+        caller.aborted
+          ? new PolicyError('call_cancelled', 'The caller ended the request.')
+          : new PolicyError('tool_timeout', `The tool did not answer within ${String(seconds)} seconds.`),
+      );
+    };
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
+  const context = { consumer: consumer.id, tenant: consumer.tenant, correlationId, signal };
+  try {
+    return await Promise.race([tool.invoke(args, context), ended]);
+  } catch (error) {
+    throw toPolicyError(error, 'tool_failed', 'The tool failed; the operator finds the cause in the log.');
+  }
+}
+
+function bounded({ content, structuredContent }: ToolResult, limit: number): CallToolResult {
+  const result: CallToolResult = {
+    content: [...content],
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+  };
+  if (utf8Bytes(JSON.stringify(content)) > limit) {
+    throw new PolicyError(
+      'response_too_large',
+      `The result is larger than ${String(limit)} bytes; ask for less.`,
+    );
+  }
+  return result;
+}
+
+/** The form in which a model can read a failure and correct itself. */
+export function failedResult(error: PolicyError): CallToolResult {
+  return {
+    isError: true,
+    content: [{ type: 'text', text: `${error.code}: ${error.message}` }],
+    _meta: {
+      'mcp-curated/error': {
+        code: error.code,
+        ...(error.pointer === undefined ? {} : { pointer: error.pointer }),
+        ...(error.retryAfterSeconds === undefined ? {} : { retry_after_seconds: error.retryAfterSeconds }),
+      },
+    },
+  };
+}

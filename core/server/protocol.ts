@@ -1,0 +1,107 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  ProtocolError,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+  type CallToolResult,
+  type McpRequestContext,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import type { ToolDescriptor } from '../contract/pin';
+import { ruleOf, toPolicyError } from '../policy/errors';
+import { callTool, failedResult } from './callTool';
+import type { Exchange } from './exchange';
+import type { JsonRpcMessage } from './inbound';
+import { toolsOf } from './tools';
+
+const exchanges = new WeakMap<object, Exchange>();
+
+/** The 2026-07-28 leg. It holds nothing between requests, so one instance serves the process. */
+const modern = createMcpHandler((context) => serverOf(context), { legacy: 'reject' });
+
+/**
+ * Answers one authenticated, well-formed message through the MCP SDK, in whichever protocol era the client speaks.
+ * 2025-era clients are answered with one JSON body, so that a client that accepts only JSON is served too.
+ *
+ * @param url the address to show to the SDK; only its shape matters
+ */
+export async function answerMessage(
+  message: JsonRpcMessage,
+  headers: Headers,
+  url: string,
+  exchange: Exchange,
+): Promise<Response> {
+  // The SDK demands both types of every 2025-era client. What we send is JSON, which is all that these accept.
+  headers.set('accept', 'application/json, text/event-stream');
+  const request = new Request(url, { method: 'POST', headers, body: '{}', signal: exchange.signal });
+  const authInfo = { token: '', clientId: exchange.consumer.id, scopes: [], extra: { exchange } };
+  exchanges.set(authInfo.extra, exchange);
+  if (await isLegacyRequest(request, message)) return await answerLegacy(message, request, exchange);
+  return await modern.fetch(request, { authInfo, parsedBody: message });
+}
+
+async function answerLegacy(
+  message: JsonRpcMessage,
+  request: Request,
+  exchange: Exchange,
+): Promise<Response> {
+  const server = makeServer(exchange);
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(request, { parsedBody: message });
+  } finally {
+    void server.close().catch(() => undefined);
+  }
+}
+
+function serverOf(context: McpRequestContext): Server {
+  const exchange = context.authInfo?.extra && exchanges.get(context.authInfo.extra);
+  if (!exchange) throw new Error('A request reached the protocol layer without having been authenticated.');
+  return makeServer(exchange);
+}
+
+function makeServer(exchange: Exchange): Server {
+  const { surface, consumer } = exchange;
+  const server = new Server(
+    { name: surface.applicationId, title: surface.name, version: exchange.serverVersion },
+    {
+      capabilities: { tools: {} },
+      ...(surface.instructions === undefined ? {} : { instructions: surface.instructions }),
+    },
+  );
+  server.setRequestHandler('tools/list', async () => ({
+    tools: (await toolsOf(surface, consumer)).map(asMcpTool),
+  }));
+  server.setRequestHandler('tools/call', () => answerCall(exchange));
+  return server;
+}
+
+async function answerCall(exchange: Exchange): Promise<CallToolResult> {
+  try {
+    return await callTool(exchange);
+  } catch (thrown) {
+    const error = toPolicyError(thrown, 'internal_error', 'The call failed inside the server.');
+    exchange.outcome = error.code;
+    exchange.refusal = error;
+    const rule = ruleOf(error.code);
+    if (rule.answer === 'result') return failedResult(error);
+    throw new ProtocolError(rule.rpc, error.message, { code: error.code });
+  }
+}
+
+function asMcpTool(tool: ToolDescriptor): Tool {
+  return {
+    name: tool.name,
+    ...(tool.title === undefined ? {} : { title: tool.title }),
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+    inputSchema: tool.inputSchema as Tool['inputSchema'],
+    ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema as Tool['outputSchema'] }),
+    ...(tool.annotations === undefined ? {} : { annotations: withoutUndefined(tool.annotations) }),
+  } as Tool;
+}
+
+function withoutUndefined<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as T;
+}

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { auditEvent, type AuditEvent } from '../policy/audit';
+import { PolicyError, ruleOf, toPolicyError, type ErrorCode } from '../policy/errors';
+import { utf8Bytes, type ConcurrencyGate } from '../policy/limits';
+import { authenticate } from './authenticate';
+import type { Consumer } from './consumers';
+import type { Exchange } from './exchange';
+import {
+  checkOrigin,
+  checkProtocolVersion,
+  echoableId,
+  headerValues,
+  readMessage,
+  type InboundRequest,
+  type JsonRpcMessage,
+} from './inbound';
+import { answerMessage } from './protocol';
+import type { ServedSurface } from './tools';
+
+/** A complete HTTP answer. Nothing is streamed by this release. */
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Served {
+  readonly answer: OutboundAnswer;
+  /** One event for a `tools/call` or a refusal; `undefined` for what needs no record, such as a list. */
+  readonly audit: AuditEvent | undefined;
+  readonly isCall: boolean;
+  /** What lies behind a failure, for the log of the host only. */
+  readonly cause: unknown;
+}
+
+/** What the host knows of the endpoint. A part that cannot be had throws, and the surface answers 503. */
+export interface Endpoint {
+  readonly applicationId: string;
+  consumers(): Promise<readonly Consumer[]>;
+  surface(): ServedSurface;
+  readonly allowedOrigins: ReadonlySet<string>;
+  readonly gate: ConcurrencyGate;
+  readonly gateKey: string;
+  readonly serverVersion: string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/**
+ * Serves one request from beginning to end: who, what, whether, then the answer. Never throws.
+ *
+ * Order matters: nothing about the surface is told before the caller is known, and the body is looked at last.
+ */
+export async function serve(request: InboundRequest, endpoint: Endpoint): Promise<Served> {
+  const arrived = endpoint.now();
+  const correlationId = randomUUID();
+  let consumer: Consumer | undefined;
+  let surface: ServedSurface | undefined;
+  let call: Exchange['call'];
+
+  const finish = (answer: OutboundAnswer, code: 'ok' | ErrorCode, cause: unknown): Served => ({
+    answer: { ...answer, headers: { ...answer.headers, 'x-correlation-id': correlationId } },
+    cause,
+    isCall: call !== undefined,
+    audit:
+      code === 'ok' && call === undefined
+        ? undefined
+        : auditEvent({
+            arrived,
+            correlation_id: correlationId,
+            provider_application_id: endpoint.applicationId,
+            consumer_application_id: consumer?.id ?? null,
+            tool: call?.name,
+            credential_subject: surface?.credentialSubject ?? null,
+            code,
+            duration_ms: endpoint.now() - arrived,
+            request_bytes: request.bodyBytes,
+            response_bytes: utf8Bytes(answer.body),
+          }),
+  });
+
+  try {
+    checkOrigin(request.rawHeaders, endpoint.allowedOrigins);
+    consumer = authenticate(
+      headerValues(request.rawHeaders, 'authorization'),
+      await endpoint.consumers(),
+      endpoint.now(),
+    );
+    surface = endpoint.surface();
+    admit(consumer, surface);
+    const message = readMessage(request, surface.limits.request_bytes);
+    checkProtocolVersion(request.rawHeaders);
+    call = message.method === 'tools/call' ? callOf(message) : undefined;
+    const exchange: Exchange = {
+      correlationId,
+      consumer,
+      surface,
+      call,
+      signal: request.signal,
+      gate: endpoint.gate,
+      gateKey: endpoint.gateKey,
+      serverVersion: endpoint.serverVersion,
+      outcome: 'ok',
+      refusal: undefined,
+    };
+    const answer = await answerOf(message, request, exchange);
+    return finish(answer, exchange.outcome, exchange.refusal?.cause);
+  } catch (thrown) {
+    const error = toPolicyError(thrown, 'internal_error', 'The request failed inside the server.');
+    // How a surface is set up is for its operator: the caller learns that it is broken, the log says why.
+    const configuration = error.code === 'surface_unconfigured';
+    const shown = configuration ? UNCONFIGURED : error;
+    return finish(
+      refusalAnswer(shown, echoableId(request.body)),
+      error.code,
+      configuration ? error : error.cause,
+    );
+  }
+}
+
+const UNCONFIGURED = new PolicyError(
+  'surface_unconfigured',
+  'This surface is not set up correctly; its operator finds the reason in the log.',
+);
+
+function admit(consumer: Consumer, surface: ServedSurface): void {
+  if (surface.allowedConsumers !== null && !surface.allowedConsumers.has(consumer.id)) {
+    throw new PolicyError('consumer_not_allowed', 'This consumer is not admitted to this surface.');
+  }
+}
+
+function callOf({ params }: JsonRpcMessage): NonNullable<Exchange['call']> {
+  return { name: params?.['name'], arguments: params?.['arguments'] };
+}
+
+async function answerOf(
+  message: JsonRpcMessage,
+  request: InboundRequest,
+  exchange: Exchange,
+): Promise<OutboundAnswer> {
+  if (message.method === 'subscriptions/listen') {
+    // Nothing that is served here changes while a client listens, so no stream is held open for it.
+    exchange.outcome = 'method_unknown';
+    throw new PolicyError('method_unknown', 'This server sends no subscription notices.');
+  }
+  const response = await answerMessage(
+    withObjectArguments(message),
+    headersOf(request.rawHeaders),
+    'http://mcp.invalid/',
+    exchange,
+  );
+  const { refusal } = exchange;
+  const rule = refusal && ruleOf(refusal.code);
+  const body = await response.text();
+  if (!refusal) exchange.outcome = outcomeOf(response.status, body);
+  return {
+    status: rule?.answer === 'http' ? rule.http : response.status,
+    headers: {
+      ...(body === '' ? {} : { 'content-type': response.headers.get('content-type') ?? 'application/json' }),
+      ...(refusal === undefined ? {} : retryAfter(refusal)),
+    },
+    body,
+  };
+}
+
+/** What the protocol layer refused by itself, named for the audit. */
+function outcomeOf(status: number, body: string): 'ok' | ErrorCode {
+  if (status < 400 && (body === '' || body.startsWith('{"result"'))) return 'ok';
+  const { error } = JSON.parse(body) as { error?: { code?: number } };
+  if (error === undefined) return 'ok';
+  if (error.code === -32601) return 'method_unknown';
+  return /protocol.version/i.test(body) ? 'protocol_version_unsupported' : 'request_malformed';
+}
+
+/** Arguments of another type are refused by our own rule with its pointer, not by the SDK's parser. */
+function withObjectArguments(message: JsonRpcMessage): JsonRpcMessage {
+  if (message.method !== 'tools/call') return message;
+  const { name, arguments: given } = callOf(message);
+  const fits = given === undefined || (given !== null && typeof given === 'object' && !Array.isArray(given));
+  if (typeof name === 'string' && fits) return message;
+  return {
+    ...message,
+    params: { ...message.params, name: typeof name === 'string' ? name : '', arguments: fits ? given : {} },
+  };
+}
+
+function headersOf(rawHeaders: readonly string[]): Headers {
+  const headers = new Headers();
+  // The bearer has done its work and goes no further.
+  const withheld = new Set([
+    'authorization',
+    'cookie',
+    'content-length',
+    'transfer-encoding',
+    'connection',
+    'host',
+  ]);
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    const value = rawHeaders[index + 1] ?? '';
+    if (!withheld.has(name)) headers.append(name, value);
+  }
+  return headers;
+}
+
+/** A refusal before the protocol layer: an HTTP status and a JSON-RPC error that says what to do. */
+export function refusalAnswer(error: PolicyError, id: string | number | null): OutboundAnswer {
+  const rule = ruleOf(error.code);
+  return {
+    status: rule.http,
+    headers: {
+      'content-type': 'application/json',
+      ...retryAfter(error),
+      ...(rule.http === 401 ? { 'www-authenticate': challengeOf(error.code) } : {}),
+      ...(rule.http === 405 ? { allow: 'POST', connection: 'close' } : {}),
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id,
+      error: { code: rule.rpc, message: error.message, data: { code: error.code } },
+    }),
+  };
+}
+
+/** RFC 6750, section 3: no error attribute when the request held no credentials at all. */
+function challengeOf(code: ErrorCode): string {
+  if (code === 'bearer_missing') return 'Bearer realm="mcp"';
+  return `Bearer realm="mcp", error="${code === 'bearer_malformed' ? 'invalid_request' : 'invalid_token'}"`;
+}
+
+function retryAfter(error: PolicyError): Record<string, string> {
+  return error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) };
+}

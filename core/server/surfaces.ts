@@ -1,0 +1,88 @@
+import { pinOf, type ToolDescriptor } from '../contract/pin';
+import type { Surface } from '../contract/surface';
+import { PolicyError } from '../policy/errors';
+import type { Limits } from '../policy/limits';
+import type { ConnectedTool, ServedSurface, ToolSource } from './tools';
+
+/**
+ * A surface whose tools a pinned contract says. What is connected but not pinned is not served; what is pinned but
+ * differs is refused at the call, with both hashes.
+ */
+export function contractSurface(surface: Surface, source: ToolSource): ServedSurface {
+  const descriptors = surface.tools.map((tool) => tool.descriptor);
+  return {
+    applicationId: surface.application_id,
+    name: surface.name,
+    instructions: surface.instructions,
+    limits: surface.limits,
+    credentialSubject: surface.credential_subject,
+    allowedConsumers: new Set(surface.allowed_consumers),
+    descriptors: () => Promise.resolve(descriptors),
+    resolve: async (name) => {
+      const pinned = surface.tools.find((tool) => tool.descriptor.name === name);
+      const connected = pinned && (await source.find(name));
+      if (!pinned || !connected) throw missing(name);
+      const pin = pinOf(connected.descriptor);
+      if (pin !== pinned.pin) throw drift(name, pinned.pin, pin, 'descriptor');
+      const definition = connected.definitionSha256;
+      if (pinned.definition_sha256 !== null && definition !== pinned.definition_sha256) {
+        throw drift(name, pinned.definition_sha256, definition ?? 'none', 'definition');
+      }
+      return connected;
+    },
+  };
+}
+
+export interface HandMadeSurface {
+  readonly applicationId: string;
+  readonly name: string;
+  /** Exact tool names; never empty. */
+  readonly tools: readonly string[];
+  readonly limits: Limits;
+}
+
+/** A surface made in the editor: the listed names, as far as they are connected. Being connected alone serves nothing. */
+export function handMadeSurface(settings: HandMadeSurface, source: ToolSource): ServedSurface {
+  const listed = new Set(settings.tools);
+  return {
+    applicationId: settings.applicationId,
+    name: settings.name,
+    instructions: undefined,
+    limits: settings.limits,
+    credentialSubject: null,
+    allowedConsumers: null,
+    descriptors: async () => inListedOrder(await source.all(), settings.tools).map((tool) => tool.descriptor),
+    resolve: async (name) => {
+      const connected = listed.has(name) ? await source.find(name) : undefined;
+      if (!connected) throw missing(name);
+      return connected;
+    },
+  };
+}
+
+function inListedOrder(tools: readonly ConnectedTool[], names: readonly string[]): ConnectedTool[] {
+  return names.flatMap((name) => tools.filter((tool) => tool.descriptor.name === name).slice(0, 1));
+}
+
+/** Names for a sentence, bounded. */
+export function nameList(tools: readonly ToolDescriptor[]): string {
+  const names = tools.map((tool) => tool.name);
+  if (names.length === 0) return 'none';
+  return names.length <= 20
+    ? names.join(', ')
+    : `${names.slice(0, 20).join(', ')} and ${String(names.length - 20)} more`;
+}
+
+function missing(name: string): PolicyError {
+  return new PolicyError(
+    'tool_missing',
+    `The tool ${name} is served by this surface but not connected to the trigger; the operator has to connect it.`,
+  );
+}
+
+function drift(name: string, pinned: string, found: string, part: string): PolicyError {
+  return new PolicyError(
+    'schema_drift',
+    `The ${part} of ${name} is ${found}, and the contract pins ${pinned}; the operator has to review the change.`,
+  );
+}

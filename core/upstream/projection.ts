@@ -1,0 +1,167 @@
+import type { OperationDefinition } from '../contract/definition';
+import { parsePath, readPointer, type PathSegment } from '../contract/paths';
+import { PolicyError } from '../policy/errors';
+import { redactPaths } from '../policy/redaction';
+
+/** What a caller gets: one record, or the envelope around a list. */
+export type Projected = Record<string, unknown>;
+
+/**
+ * Cuts an upstream body down to what the contract keeps: paths, redaction, long texts, number of records.
+ *
+ * @param asked the page size that was sent; `undefined` without one
+ * @param args the call's arguments, for the position of the next page
+ * @throws PolicyError `upstream_unexpected_shape` when the list is not where the contract says
+ */
+export function project(
+  body: unknown,
+  { operation, limits }: OperationDefinition,
+  asked: number | undefined,
+  args: Readonly<Record<string, unknown>>,
+): Projected {
+  const { response } = operation;
+  const keep = keeperOf(response.keep);
+  const record = (value: unknown): unknown => {
+    const kept = keep(value);
+    redactPaths(kept, response.redact);
+    return cutTexts(kept, response.text_characters);
+  };
+  if (response.items === null) {
+    const kept = record(body);
+    if (kept === null || typeof kept !== 'object' || Array.isArray(kept)) throw unexpected('one record');
+    return kept as Projected;
+  }
+  const found = listAt(body, response.items, response.map);
+  const shown = found.slice(0, limits.result_items);
+  const { truncated, next } = position(operation, body, found.length, shown.length, asked, args);
+  const envelope = Object.entries(response.envelope).flatMap(([name, { pointer }]) => {
+    const value = readPointer(body, pointer);
+    return value === undefined || value === null ? [] : [[name, cutTexts(value, response.text_characters)]];
+  });
+  return {
+    items: shown.map(record),
+    returned: shown.length,
+    truncated,
+    next,
+    ...(Object.fromEntries(envelope) as Projected),
+  };
+}
+
+function listAt(
+  body: unknown,
+  pointer: string,
+  map: OperationDefinition['operation']['response']['map'],
+): unknown[] {
+  const found = readPointer(body, pointer);
+  // Some upstreams leave an empty list out or send null for it.
+  if (found === undefined || found === null) {
+    if (body === null || typeof body !== 'object') throw unexpected('a list of records');
+    return [];
+  }
+  if (map === null) {
+    if (!Array.isArray(found)) throw unexpected('a list of records');
+    return found;
+  }
+  if (typeof found !== 'object' || Array.isArray(found)) throw unexpected('records keyed by name');
+  return Object.entries(found).map(([key, value]) => ({ [map.key]: key, [map.value]: value as unknown }));
+}
+
+/** Whether there is more, and how to ask for it. Where nothing proves the end, a full page counts as "may have more". */
+function position(
+  { pagination }: OperationDefinition['operation'],
+  body: unknown,
+  found: number,
+  shown: number,
+  asked: number | undefined,
+  args: Readonly<Record<string, unknown>>,
+): { truncated: boolean; next: string | number | null } {
+  const cut = shown < found;
+  const full = asked !== undefined && found >= asked;
+  const given = pagination.position_argument === null ? undefined : args[pagination.position_argument];
+  switch (pagination.style) {
+    case 'none':
+      return { truncated: cut || full, next: null };
+    case 'cursor': {
+      const cursor = pagination.next === null ? undefined : readPointer(body, pagination.next);
+      const next = typeof cursor === 'string' || typeof cursor === 'number' ? String(cursor) : '';
+      // After a cut the cursor would skip what was cut off, so there is no honest next page.
+      return { truncated: cut || next !== '', next: cut || next === '' ? null : next };
+    }
+    case 'page':
+      return { truncated: cut || full, next: full && !cut ? Number(given ?? 1) + 1 : null };
+    case 'offset':
+      return { truncated: cut || full, next: cut || full ? Number(given ?? 0) + shown : null };
+  }
+}
+
+interface KeepNode {
+  whole: boolean;
+  readonly keys: Map<string, KeepNode>;
+  each: KeepNode | undefined;
+}
+
+const keepers = new WeakMap<readonly string[], (value: unknown) => unknown>();
+
+/** Compiles the paths of one contract once. The result copies; what upstream sent is not touched. */
+function keeperOf(paths: readonly string[]): (value: unknown) => unknown {
+  const known = keepers.get(paths);
+  if (known) return known;
+  const root = emptyNode();
+  for (const path of paths) insert(root, parsePath(path));
+  const keeper = (value: unknown): unknown => pick(value, root);
+  keepers.set(paths, keeper);
+  return keeper;
+}
+
+function emptyNode(): KeepNode {
+  return { whole: false, keys: new Map(), each: undefined };
+}
+
+function insert(root: KeepNode, path: readonly PathSegment[]): void {
+  let node = root;
+  for (const segment of path) {
+    if (segment.kind === 'each') node = node.each ??= emptyNode();
+    else {
+      const child = node.keys.get(segment.key) ?? emptyNode();
+      node.keys.set(segment.key, child);
+      node = child;
+    }
+  }
+  node.whole = true;
+}
+
+function pick(value: unknown, node: KeepNode): unknown {
+  if (node.whole) return structuredClone(value);
+  if (value === null || typeof value !== 'object') return null;
+  if (Array.isArray(value)) {
+    const { each } = node;
+    return each ? value.map((entry) => pick(entry, each)) : [];
+  }
+  const kept: Projected = {};
+  for (const [key, entry] of Object.entries(value)) {
+    const child = node.keys.get(key) ?? node.each;
+    // defineProperty: an upstream key named __proto__ stays an ordinary key.
+    if (child) Object.defineProperty(kept, key, { value: pick(entry, child), ...PLAIN });
+  }
+  return kept;
+}
+
+const PLAIN = { enumerable: true, writable: true, configurable: true };
+
+/** Cuts texts that are longer than `maximum` characters and says so where they were cut. */
+function cutTexts(value: unknown, maximum: number): unknown {
+  if (typeof value === 'string') {
+    if (value.length <= maximum) return value;
+    return `${value.slice(0, maximum)}… [cut: ${String(value.length)} characters in total]`;
+  }
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((entry) => cutTexts(entry, maximum));
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, cutTexts(entry, maximum)]));
+}
+
+function unexpected(what: string): PolicyError {
+  return new PolicyError(
+    'upstream_unexpected_shape',
+    `Upstream did not answer with ${what}; its version may differ from the one this contract was tested with.`,
+  );
+}

@@ -1,0 +1,95 @@
+import type {
+  Icon,
+  ICredentialDataDecryptedObject,
+  ICredentialTestRequest,
+  ICredentialType,
+  IHttpRequestOptions,
+  INodeProperties,
+} from 'n8n-workflow';
+import { upstreamAccess, type UpstreamCredential } from '../core/upstream/access';
+
+export class McpUpstreamApi implements ICredentialType {
+  name = 'mcpUpstreamApi';
+
+  displayName = 'MCP Upstream API';
+
+  documentationUrl = 'https://www.npmjs.com/package/n8n-nodes-mcp-curated#upstream-credential';
+
+  icon: Icon = { light: 'file:../icons/mcp-curated.svg', dark: 'file:../icons/mcp-curated.dark.svg' };
+
+  properties: INodeProperties[] = [
+    {
+      displayName: 'Base Address',
+      name: 'baseUrl',
+      type: 'string',
+      default: '',
+      placeholder: 'https://app.example.com',
+      required: true,
+      description: 'Fixed origin of every request, with a path prefix if the application is served under one',
+    },
+    {
+      displayName: 'Authentication',
+      name: 'authentication',
+      type: 'options',
+      default: 'bearer',
+      options: [
+        { name: 'Basic', value: 'basic' },
+        { name: 'Bearer', value: 'bearer' },
+        { name: 'Header', value: 'header' },
+        {
+          name: 'None',
+          value: 'none',
+          description: 'For upstreams that show public data, or that know only the network',
+        },
+        { name: 'Query Parameter', value: 'query' },
+      ],
+      description:
+        'How the upstream learns who is asking. Use a dedicated identity that can only read what the tools return.',
+    },
+    // No displayOptions: n8n 1.100.1 makes of them a schema under which only one of the kinds could be created by API.
+    {
+      displayName: 'Name',
+      name: 'name',
+      type: 'string',
+      default: '',
+      placeholder: 'X-API-Key',
+      description: 'Name of the header, user or query parameter. Leave it empty for None and Bearer.',
+    },
+    {
+      displayName: 'Secret',
+      name: 'secret',
+      type: 'string',
+      typeOptions: { password: true },
+      default: '',
+      description: 'Token, header value, password or parameter value. Leave it empty for None.',
+    },
+    {
+      displayName: 'Test Path',
+      name: 'testPath',
+      type: 'string',
+      default: '/',
+      placeholder: '/api/v1/workflows?limit=1',
+      description: 'What the connection test asks for below the base address',
+    },
+  ];
+
+  authenticate = async (
+    credentials: ICredentialDataDecryptedObject,
+    options: IHttpRequestOptions,
+  ): Promise<IHttpRequestOptions> => {
+    const { headers, query } = upstreamAccess(credentials as unknown as UpstreamCredential);
+    return await Promise.resolve({
+      ...options,
+      headers: { ...options.headers, ...headers },
+      qs: { ...options.qs, ...query },
+    });
+  };
+
+  test: ICredentialTestRequest = {
+    request: {
+      baseURL: '={{ $credentials.baseUrl.replace(/\\/+$/, "") }}',
+      url: '={{ $credentials.testPath || "/" }}',
+      disableFollowRedirect: true,
+    },
+  };
+}

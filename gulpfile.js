@@ -1,0 +1,70 @@
+const { spawn } = require('node:child_process');
+const { rm } = require('node:fs/promises');
+const path = require('node:path');
+const esbuild = require('esbuild');
+const { dest, parallel, series, src, watch } = require('gulp');
+const manifest = require('./package.json');
+
+const DIST = 'dist';
+
+/** `dist/nodes/X/X.node.js` is built from `nodes/X/X.node.ts`; the manifest is the one list of what is shipped. */
+const nodeEntries = [...manifest.n8n.nodes, ...manifest.n8n.credentials].map((built) =>
+  path.join(path.relative(DIST, built)).replace(/\.js$/, '.ts'),
+);
+
+const common = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  format: 'cjs',
+  minify: true,
+  keepNames: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  define: { PACK_VERSION: JSON.stringify(manifest.version) },
+};
+
+function clean() {
+  return rm(DIST, { recursive: true, force: true });
+}
+
+function typecheck() {
+  return spawn(process.execPath, [require.resolve('typescript/bin/tsc'), '--noEmit'], { stdio: 'inherit' });
+}
+
+/** Everything is bundled, so that the pack cannot shadow what the host runs with. Only the host's own API is not. */
+function bundleNodes() {
+  return esbuild.build({
+    ...common,
+    entryPoints: nodeEntries,
+    outbase: '.',
+    outdir: DIST,
+    external: ['n8n-workflow'],
+  });
+}
+
+function bundleCli() {
+  return esbuild.build({
+    ...common,
+    entryPoints: { 'cli/mcp-curated': 'cli/main.ts' },
+    outdir: DIST,
+    banner: { js: '#!/usr/bin/env node' },
+  });
+}
+
+function copyCodex() {
+  return src('nodes/**/*.node.json', { base: '.' }).pipe(dest(DIST));
+}
+
+function copyIcons() {
+  return src('icons/*.svg', { base: '.', encoding: false }).pipe(dest(DIST));
+}
+
+const bundle = parallel(bundleNodes, bundleCli, copyCodex, copyIcons);
+
+exports.clean = clean;
+exports.bundle = series(clean, bundle);
+exports.build = series(clean, typecheck, bundle);
+exports.watch = () =>
+  watch(['core/**', 'nodes/**', 'credentials/**', 'cli/**', 'icons/**'], { ignoreInitial: false }, bundle);
+exports.default = exports.build;

@@ -1,0 +1,125 @@
+import {
+  NodeOperationError,
+  type ICredentialsDecrypted,
+  type ICredentialTestFunctions,
+  type IDataObject,
+  type IExecuteFunctions,
+  type IHookFunctions,
+  type INodeCredentialTestResult,
+  type INodeExecutionData,
+  type INodeType,
+  type IWebhookFunctions,
+  type IWebhookResponseData,
+} from 'n8n-workflow';
+import { auditLine, isRecorded, type AuditEvent } from '../../core/policy/audit';
+import { PolicyError } from '../../core/policy/errors';
+import { ConcurrencyGate } from '../../core/policy/limits';
+import { parseConsumers } from '../../core/server/consumers';
+import { serve } from '../../core/server/serve';
+import { packVersion } from '../shared/version';
+import { allowedOriginsOf, applicationIdOf, consumersOf, recordingOf, servedSurface } from './configuration';
+import { connectedTools } from './connectedTools';
+import { triggerDescription } from './description';
+import { inboundOf, send } from './http';
+
+/** Limits count per process: every replica has its own gate. */
+const gate = new ConcurrencyGate();
+
+export class McpBearerServerTrigger implements INodeType {
+  description = triggerDescription;
+
+  methods = {
+    credentialTest: {
+      /** Offline: what could be wrong with a list of consumers is in the list. */
+      async testConsumers(
+        this: ICredentialTestFunctions,
+        credential: ICredentialsDecrypted,
+      ): Promise<INodeCredentialTestResult> {
+        try {
+          const names = parseConsumers(credential.data).map(({ id }) => id);
+          return await Promise.resolve({ status: 'OK', message: `Usable. Consumers: ${names.join(', ')}` });
+        } catch (error) {
+          return {
+            status: 'Error',
+            message: error instanceof PolicyError ? error.message : 'Cannot be read.',
+          };
+        }
+      },
+    },
+  };
+
+  webhookMethods = {
+    default: {
+      /** Nothing is registered elsewhere, so there is never something to find. */
+      async checkExists(this: IHookFunctions): Promise<boolean> {
+        return await Promise.resolve(false);
+      },
+      /** Activation fails for a surface that could only refuse, with the reason. */
+      async create(this: IHookFunctions): Promise<boolean> {
+        try {
+          await consumersOf(this);
+          servedSurface(this, { find: () => Promise.resolve(undefined), all: () => Promise.resolve([]) });
+          return true;
+        } catch (error) {
+          throw new NodeOperationError(
+            this.getNode(),
+            error instanceof PolicyError ? error.message : 'The surface could not be set up.',
+          );
+        }
+      },
+      async delete(this: IHookFunctions): Promise<boolean> {
+        return await Promise.resolve(true);
+      },
+    },
+  };
+
+  async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+    const response = this.getResponseObject();
+    const { answer, audit, isCall, cause } = await serve(inboundOf(this.getRequestObject(), response), {
+      applicationId: applicationIdOf(this),
+      consumers: async () => await consumersOf(this),
+      surface: () => servedSurface(this, connectedTools(this)),
+      allowedOrigins: allowedOriginsOf(this),
+      gate,
+      gateKey: `${this.getWorkflow().id ?? ''}/${this.getNode().id}`,
+      serverVersion: packVersion,
+      now: Date.now,
+    });
+    send(response, answer);
+    if (!audit) return { noWebhookResponse: true };
+    this.logger.info(auditLine(audit));
+    if (cause !== undefined) this.logger.warn(`mcp_cause ${audit.correlation_id} ${kindOf(cause)}`);
+    return {
+      noWebhookResponse: true,
+      ...(isRecorded(audit, isCall, recordingOf(this)) ? { workflowData: [[{ json: { ...audit } }]] } : {}),
+    };
+  }
+
+  /**
+   * Runs in the execution that a recorded event starts. The event goes out of the main output; where nothing is wired
+   * to it, a failed call shows as a failed execution.
+   */
+  async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+    const items = this.getInputData();
+    const event = items[0]?.json as Partial<AuditEvent> & IDataObject;
+    const wired = this.getChildNodes(this.getNode().name).length > 0;
+    if (event.status === 'error' && !wired) {
+      throw new NodeOperationError(
+        this.getNode(),
+        `${event.tool ?? 'The request'} failed: ${String(event.code)}`,
+        {
+          description: JSON.stringify(event),
+        },
+      );
+    }
+    return await Promise.resolve([items]);
+  }
+}
+
+/** What a cause may show in a log: its own sentence if it is ours, else only its kind. Foreign texts hold addresses. */
+function kindOf(cause: unknown): string {
+  if (cause instanceof PolicyError) return `${cause.code}: ${cause.message}`;
+  if (!(cause instanceof Error)) return 'unknown';
+  const { code } = cause as NodeJS.ErrnoException;
+  return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : cause.name;
+}

@@ -1,0 +1,123 @@
+import {
+  NodeConnectionTypes,
+  NodeOperationError,
+  type IDataObject,
+  type IExecuteFunctions,
+  type INodeExecutionData,
+  type INodeType,
+  type ISupplyDataFunctions,
+  type SupplyData,
+} from 'n8n-workflow';
+import { randomUUID } from 'node:crypto';
+import {
+  operationDefinitionSchema,
+  prepareOperation,
+  type PreparedOperation,
+} from '../../core/contract/definition';
+import { PolicyError, toPolicyError } from '../../core/policy/errors';
+import { upstreamAccess, type UpstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
+import { callOperation, type CallContext, type CallResult } from '../../core/upstream/call';
+import { createTransport } from '../../core/upstream/transport';
+import { DIRECT_CALL, type DirectCall } from '../shared/directCall';
+import { parseJsonParameter } from '../shared/jsonParameter';
+import { langchainTool } from '../shared/langchainTool';
+import { rememberParsed } from '../shared/rememberParsed';
+import { staticParameter } from '../shared/staticParameter';
+import { readToolDescription } from './description';
+import { modelArguments } from './modelArguments';
+
+type ToolContext = ISupplyDataFunctions | IExecuteFunctions;
+
+const ports = { transport: createTransport(), now: Date.now };
+
+const prepare = rememberParsed((text): PreparedOperation =>
+  prepareOperation(parseJsonParameter(operationDefinitionSchema, text, 'Operation')),
+);
+
+export class McpReadTool implements INodeType {
+  description = readToolDescription;
+
+  /** For agents that call a LangChain tool, and with a direct face for our own trigger. */
+  async supplyData(this: ISupplyDataFunctions): Promise<SupplyData> {
+    const prepared = preparedOf(this);
+    const tool = langchainTool(prepared.descriptor, async (args) => {
+      const { index } = this.addInputData(NodeConnectionTypes.AiTool, [[{ json: args as IDataObject }]]);
+      try {
+        const { text, structured } = await call(this, prepared, args, agentContext());
+        this.addOutputData(NodeConnectionTypes.AiTool, index, [[{ json: structured as IDataObject }]]);
+        return text;
+      } catch (error) {
+        const failure = nodeError(this, error);
+        this.addOutputData(NodeConnectionTypes.AiTool, index, failure);
+        throw failure;
+      }
+    });
+    const direct: DirectCall = {
+      descriptor: prepared.descriptor,
+      definitionSha256: prepared.definitionSha256,
+      call: async (args, context) => await call(this, prepared, args, context),
+    };
+    return await Promise.resolve({ response: Object.assign(tool, { [DIRECT_CALL]: direct }) });
+  }
+
+  /** For agents from version 3 on (n8n 2.x), which run the node instead of the tool. */
+  async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+    try {
+      const prepared = preparedOf(this);
+      const { structured } = await call(this, prepared, modelArguments(this), agentContext());
+      return [[{ json: structured as IDataObject, pairedItem: { item: 0 } }]];
+    } catch (error) {
+      const failure = nodeError(this, error);
+      if (!this.continueOnFail()) throw failure;
+      return [[{ json: { error: failure.message }, pairedItem: { item: 0 } }]];
+    }
+  }
+}
+
+function preparedOf(context: ToolContext): PreparedOperation {
+  try {
+    return prepare(String(staticParameter(context.getNode(), 'definition') ?? ''));
+  } catch (error) {
+    throw nodeError(context, error);
+  }
+}
+
+async function call(
+  context: ToolContext,
+  prepared: PreparedOperation,
+  args: unknown,
+  callContext: CallContext,
+): Promise<CallResult> {
+  return await callOperation(prepared, args, await accessOf(context), callContext, ports);
+}
+
+async function accessOf(context: ToolContext): Promise<UpstreamAccess> {
+  let credential: unknown;
+  try {
+    credential = await context.getCredentials('mcpUpstreamApi');
+  } catch (error) {
+    throw new PolicyError(
+      'credential_missing',
+      'This tool has no upstream credential; the operator has to choose one.',
+      {
+        cause: error,
+      },
+    );
+  }
+  return upstreamAccess(credential as UpstreamCredential);
+}
+
+/** An agent inside n8n is no named consumer: operations that are bound to one are refused to it. */
+function agentContext(): CallContext {
+  return {
+    consumer: 'n8n-agent',
+    tenant: null,
+    correlationId: randomUUID(),
+    signal: new AbortController().signal,
+  };
+}
+
+function nodeError(context: ToolContext, thrown: unknown): NodeOperationError {
+  const error = toPolicyError(thrown, 'internal_error', 'The tool failed inside.');
+  return new NodeOperationError(context.getNode(), `${error.code}: ${error.message}`);
+}

@@ -1,0 +1,98 @@
+import { NodeConnectionTypes, type INodeTypeDescription } from 'n8n-workflow';
+
+/** What a new node starts with: a complete operation that a person can edit. */
+const EXAMPLE = {
+  application_id: 'web-app-example',
+  adapter: {
+    type: 'openapi_allowlist',
+    upstream_api_version: 'v1',
+    specification_sha256: `sha256:${'0'.repeat(64)}`,
+  },
+  limits: {
+    request_bytes: 65_536,
+    response_bytes: 1_048_576,
+    timeout_seconds: 15,
+    concurrent_requests: 4,
+    page_size: 50,
+    result_items: 200,
+    stream_seconds: 60,
+  },
+  operation: {
+    name: 'example_get_order',
+    title: 'Get one order',
+    description: 'Returns number, state and date of one order. Use it when the order number is known.',
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    input_schema: {
+      type: 'object',
+      properties: { order_id: { type: 'string', maxLength: 40, description: 'Order number, e.g. A-1007.' } },
+      required: ['order_id'],
+      additionalProperties: false,
+    },
+    output_schema: {
+      type: 'object',
+      properties: {
+        id: { type: ['string', 'null'] },
+        state: { type: ['string', 'null'] },
+        date: { type: ['string', 'null'] },
+      },
+      additionalProperties: false,
+    },
+    request: {
+      method: 'GET',
+      path: '/api/v1/orders/{order_id}',
+      arguments: { order_id: { in: 'path', as: 'order_id' } },
+      bound: {},
+      fixed_query: {},
+      fixed_headers: {},
+    },
+    pagination: { style: 'none', size_argument: null, position_argument: null, next: null },
+    response: {
+      items: null,
+      map: null,
+      keep: ['id', 'state', 'date'],
+      redact: [],
+      envelope: {},
+      text_characters: 4_000,
+      redirect: 'refuse',
+    },
+    errors: { message: null },
+  },
+};
+
+export const readToolDescription: INodeTypeDescription = {
+  displayName: 'MCP Read Tool',
+  name: 'mcpReadTool',
+  icon: { light: 'file:../../icons/mcp-curated.svg', dark: 'file:../../icons/mcp-curated.dark.svg' },
+  group: ['output'],
+  version: [1],
+  description: 'One bounded read operation of one application as a tool for agents and MCP clients',
+  defaults: { name: 'MCP Read Tool' },
+  codex: {
+    categories: ['AI'],
+    subcategories: { AI: ['Tools'], Tools: ['Other Tools'] },
+  },
+  inputs: [],
+  outputs: [NodeConnectionTypes.AiTool],
+  outputNames: ['Tool'],
+  credentials: [{ name: 'mcpUpstreamApi', required: true }],
+  properties: [
+    {
+      displayName:
+        'One operation of a contract. Origin and identity come from the credential; a caller fills declared arguments and nothing else.',
+      name: 'notice',
+      type: 'notice',
+      default: '',
+    },
+    {
+      displayName: 'Operation',
+      name: 'definition',
+      type: 'json',
+      typeOptions: { rows: 20 },
+      default: JSON.stringify(EXAMPLE, null, 2),
+      required: true,
+      // An expression would let workflow data decide what is called.
+      noDataExpression: true,
+      description: 'The operation with its adapter and limits, as rendered from contract.yml',
+    },
+  ],
+};

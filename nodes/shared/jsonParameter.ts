@@ -1,0 +1,24 @@
+import type { z } from 'zod';
+import { PolicyError } from '../../core/policy/errors';
+
+/**
+ * Parses a JSON parameter against its schema.
+ *
+ * @throws PolicyError `surface_unconfigured` that names the parameter, the path in it and the reason
+ */
+export function parseJsonParameter<T>(schema: z.ZodType<T>, text: string, parameter: string): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new PolicyError('surface_unconfigured', `${parameter} is not valid JSON.`);
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const at = issue?.path.map(String).join('.') ?? '';
+  throw new PolicyError(
+    'surface_unconfigured',
+    `${parameter} cannot be used: ${at === '' ? '' : `${at} `}${issue?.message ?? 'does not match its schema'}.`,
+  );
+}
