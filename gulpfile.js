@@ -12,6 +12,17 @@ const nodeEntries = [...manifest.n8n.nodes, ...manifest.n8n.credentials].map((bu
   path.join(path.relative(DIST, built)).replace(/\.js$/, '.ts'),
 );
 
+/**
+ * Left out of the bundles on purpose: the SDK's validator that generates code (ours interprets schemas, since foreign
+ * ones are untrusted), and the means to start processes, which commander only has for a feature we do not use.
+ */
+const alias = {
+  '@modelcontextprotocol/server/_shims': path.resolve(
+    'node_modules/@modelcontextprotocol/server/dist/shimsWorkerd.mjs',
+  ),
+  'node:child_process': path.resolve('scripts/noChildProcess.js'),
+};
+
 const common = {
   bundle: true,
   platform: 'node',
@@ -21,6 +32,7 @@ const common = {
   keepNames: true,
   legalComments: 'none',
   logLevel: 'warning',
+  alias,
   define: { PACK_VERSION: JSON.stringify(manifest.version) },
 };
 
@@ -40,6 +52,8 @@ function bundleNodes() {
     outbase: '.',
     outdir: DIST,
     external: ['n8n-workflow'],
+    // What a bundled library prints would end up in the log of the host without a level or an origin.
+    drop: ['console'],
   });
 }
 

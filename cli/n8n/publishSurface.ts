@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { NODE_TYPES, renderWorkflow, type RenderedWorkflow } from '../../core/contract/render';
 import type { Contract } from '../../core/contract/schema';
 import type { UpstreamCredential } from '../../core/upstream/access';
@@ -48,15 +49,21 @@ export async function publishSurface(api: N8nPublicApi, wishes: SurfaceWishes): 
         values: wishes.consumers.map(({ tools, ...grant }) => ({ ...grant, tools: tools.join(', ') })),
       },
     });
-    undo.unshift(async () => await api.deleteCredential(consumers.id));
+    undo.unshift(async () => {
+      await api.deleteCredential(consumers.id);
+    });
     const upstream = await api.createCredential(
       `${workflow.name} upstream`,
       'mcpUpstreamApi',
       wishes.upstream,
     );
-    undo.unshift(async () => await api.deleteCredential(upstream.id));
+    undo.unshift(async () => {
+      await api.deleteCredential(upstream.id);
+    });
     const { id } = await api.createWorkflow(bind(workflow, consumers, upstream));
-    undo.unshift(async () => await api.deleteWorkflow(id));
+    undo.unshift(async () => {
+      await api.deleteWorkflow(id);
+    });
     await api.activateWorkflow(id);
     return {
       workflowId: id,
@@ -70,17 +77,37 @@ export async function publishSurface(api: N8nPublicApi, wishes: SurfaceWishes): 
   }
 }
 
+const BUSY_RETRY_MS = 300;
+const BUSY_TRIES = 30;
+
 /** Takes a published surface away: first the endpoint, then the credentials. What is gone already is no fault. */
 export async function withdrawSurface(api: N8nPublicApi, surface: PublishedSurface): Promise<void> {
   const steps = [
-    async () => await api.deactivateWorkflow(surface.workflowId),
-    async () => await api.deleteWorkflow(surface.workflowId),
-    ...surface.credentialIds.map((id) => async () => await api.deleteCredential(id)),
+    async () => {
+      await api.deactivateWorkflow(surface.workflowId);
+    },
+    async () => {
+      await api.deleteWorkflow(surface.workflowId);
+    },
+    ...surface.credentialIds.map((id) => async () => {
+      await api.deleteCredential(id);
+    }),
   ];
-  for (const step of steps) {
-    await step().catch((error: unknown) => {
-      if (!(error instanceof N8nApiError && error.status === 404)) throw error;
-    });
+  for (const step of steps) await untilDone(step);
+}
+
+/** n8n 2.x unpublishes in the background and answers 409 until that is done. */
+async function untilDone(step: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await step();
+      return;
+    } catch (error) {
+      const status = error instanceof N8nApiError ? error.status : undefined;
+      if (status === 404) return;
+      if (status !== 409 || attempt === BUSY_TRIES) throw error;
+      await setTimeout(BUSY_RETRY_MS);
+    }
   }
 }
 

@@ -124,7 +124,7 @@ function* operationFaults(operation: Operation, contract: Contract): Generator<F
     if (fault !== undefined) yield [[key], fault];
   }
   yield* inputFaults(input);
-  const declared = Object.keys((input['properties'] ?? {}) as JsonSchema);
+  const declared = Object.keys(input['properties'] ?? {});
   const placed = Object.keys(request.arguments);
   for (const name of declared) {
     if (!placed.includes(name)) yield [['request', 'arguments'], `must place the argument ${name}`];

@@ -55,7 +55,7 @@ export function validateArguments(schema: JsonSchema, given: unknown): Record<st
 
 /** Whether `value` satisfies `schema`. Used for results, whose faults are not the caller's. */
 export function satisfies(schema: JsonSchema, value: unknown): boolean {
-  return compileSchema(schema)(value) === true;
+  return compileSchema(schema)(value);
 }
 
 function faultOf(error: ErrorObject | undefined): PolicyError {

@@ -1,5 +1,4 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { JsonSchema } from '../contract/pin';
 import { validateArguments } from '../policy/arguments';
 import { PolicyError, toPolicyError } from '../policy/errors';
 import { utf8Bytes } from '../policy/limits';
@@ -20,7 +19,7 @@ export async function callTool(exchange: Exchange): Promise<CallToolResult> {
   if (!descriptor) {
     throw new PolicyError('tool_unknown', `There is no tool of that name here. Tools: ${nameList(allowed)}.`);
   }
-  const args = validateArguments(descriptor.inputSchema as JsonSchema, exchange.call?.arguments);
+  const args = validateArguments(descriptor.inputSchema, exchange.call?.arguments);
   const leave = gate.tryEnter(gateKey, surface.limits.concurrent_requests);
   if (!leave) {
     throw new PolicyError(

@@ -30,7 +30,7 @@ const FRAMING = new Set([
   'cookie',
   'accept',
 ]);
-// eslint-disable-next-line no-control-regex -- header values must not hold any
+ 
 const HEADER_VALUE = /^[^\u0000-\u001f\u007f]+$/;
 
 /** @throws PolicyError `credential_missing` that names the field to correct, never its value */

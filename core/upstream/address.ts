@@ -62,7 +62,7 @@ export const guardedLookup: LookupFunction = (hostname, options, callback) => {
     }
     const allowed = addresses.filter(({ address }) => !isForbiddenAddress(address));
     const [first] = allowed;
-    if (!first) callback(refusal() as NodeJS.ErrnoException, '', 0);
+    if (!first) callback(refusal(), '', 0);
     else if (options.all) callback(null, allowed);
     else callback(null, first.address, first.family);
   });

@@ -57,7 +57,7 @@ function boundPoints(start: number, end: number, step: number, most: number): vo
 function timeArgument(args: Arguments, name: string): number | undefined {
   const value = args[name];
   if (value === undefined || value === null) return undefined;
-  const seconds = parseTime(String(value as string | number));
+  const seconds = parseTime(String(value));
   if (seconds !== undefined) return seconds;
   throw new PolicyError(
     'range_unreadable',
@@ -67,7 +67,7 @@ function timeArgument(args: Arguments, name: string): number | undefined {
 }
 
 function stepArgument(args: Arguments): number {
-  const step = parseDuration(String(args['step'] as string | number));
+  const step = parseDuration(String(args['step']));
   if (step !== undefined && step > 0) return step;
   throw new PolicyError(
     'range_unreadable',

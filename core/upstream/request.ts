@@ -46,7 +46,7 @@ export function buildRequest(
   for (const [name, placement] of Object.entries(request.arguments)) {
     const value = name === pagination.size_argument ? asked : args[name];
     if (value === undefined || value === null) continue;
-    const text = String(value as Scalar);
+    const text = String(value);
     if (placement.in === 'path') slots.set(placement.as, pathSegment(text, name));
     else query.append(placement.as, text);
   }

@@ -1,4 +1,5 @@
 import {
+  NodeConnectionTypes,
   NodeOperationError,
   type ICredentialsDecrypted,
   type ICredentialTestFunctions,
@@ -8,6 +9,7 @@ import {
   type INodeCredentialTestResult,
   type INodeExecutionData,
   type INodeType,
+  type INodeTypeDescription,
   type IWebhookFunctions,
   type IWebhookResponseData,
 } from 'n8n-workflow';
@@ -19,14 +21,55 @@ import { serve } from '../../core/server/serve';
 import { packVersion } from '../shared/version';
 import { allowedOriginsOf, applicationIdOf, consumersOf, recordingOf, servedSurface } from './configuration';
 import { connectedTools } from './connectedTools';
-import { triggerDescription } from './description';
 import { inboundOf, send } from './http';
+import { triggerProperties } from './properties';
+import { webhookFields } from './webhookFields';
 
 /** Limits count per process: every replica has its own gate. */
 const gate = new ConcurrencyGate();
 
 export class McpBearerServerTrigger implements INodeType {
-  description = triggerDescription;
+  description: INodeTypeDescription = {
+    displayName: 'MCP Bearer Server Trigger',
+    name: 'mcpBearerServerTrigger',
+    icon: { light: 'file:../../icons/mcp-curated.svg', dark: 'file:../../icons/mcp-curated.dark.svg' },
+    group: ['trigger'],
+    // n8n evaluates an expression on every request of a node at version 1.
+    version: [2],
+    defaultVersion: 2,
+    subtitle: '={{ $parameter["path"] }}',
+    description: 'Serves chosen tools over MCP to named consumers, each with a bearer of its own',
+    activationMessage: 'Named consumers can now call the tools at the production URL.',
+    defaults: { name: 'MCP Bearer Server Trigger' },
+    triggerPanel: {
+      header: 'Serve tools over MCP',
+      executionsHelp: {
+        inactive:
+          'Activate the workflow to serve the production URL. Audit events show up in the executions list.',
+        active:
+          'The production URL is served. Audit events show up in the executions list as set by Record Executions.',
+      },
+      activationHint: 'Once the tools and both credentials are in place, activate the workflow.',
+    },
+    // The tools that it serves are connected to it, as with n8n's own MCP Server Trigger.
+    // eslint-disable-next-line @n8n/community-nodes/trigger-node-conventions
+    inputs: [{ type: NodeConnectionTypes.AiTool, displayName: 'Tools' }],
+    outputs: [NodeConnectionTypes.Main],
+    outputNames: ['Audit'],
+    credentials: [{ name: 'mcpConsumersApi', required: true, testedBy: 'testConsumers' }],
+    properties: triggerProperties,
+    webhooks: [
+      {
+        name: 'default',
+        responseMode: 'onReceived',
+        isFullPath: true,
+        nodeType: 'mcp',
+        ndvHideMethod: true,
+        httpMethod: 'POST,GET,DELETE',
+        ...webhookFields(),
+      },
+    ],
+  };
 
   methods = {
     credentialTest: {

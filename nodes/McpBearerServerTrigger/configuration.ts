@@ -1,5 +1,7 @@
 import type { IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
+import { parseJson } from '../../core/contract/parseJson';
+import { rememberParsed } from '../../core/contract/rememberParsed';
 import { surfaceSchema, type Surface } from '../../core/contract/surface';
 import { APPLICATION_ID_PATTERN } from '../../core/contract/vocabulary';
 import type { Recording } from '../../core/policy/audit';
@@ -8,14 +10,12 @@ import { limitsSchema } from '../../core/policy/limits';
 import { parseConsumers, type Consumer } from '../../core/server/consumers';
 import { contractSurface, handMadeSurface, type HandMadeSurface } from '../../core/server/surfaces';
 import type { ServedSurface, ToolSource } from '../../core/server/tools';
-import { parseJsonParameter } from '../shared/jsonParameter';
-import { rememberParsed } from '../shared/rememberParsed';
 import { staticParameter } from '../shared/staticParameter';
 import { connectedNodeNames } from './connectedTools';
 
 type TriggerContext = IWebhookFunctions | IHookFunctions;
 
-const parseSurface = rememberParsed((text): Surface => parseJsonParameter(surfaceSchema, text, 'Surface'));
+const parseSurface = rememberParsed((text): Surface => parseJson(surfaceSchema, text, 'Surface'));
 
 const toolNames = z.array(z.string().trim().min(1).max(128));
 
@@ -37,18 +37,15 @@ export function applicationIdOf(context: TriggerContext): string {
 
 /** @throws PolicyError `surface_unconfigured` when no credential is set or it cannot be used */
 export async function consumersOf(context: TriggerContext): Promise<Consumer[]> {
-  let credential: unknown;
-  try {
-    credential = await context.getCredentials('mcpConsumersApi');
-  } catch (error) {
+  const credential = await context.getCredentials('mcpConsumersApi').catch((cause: unknown) => {
     throw new PolicyError(
       'surface_unconfigured',
       'The trigger has no MCP consumers credential; choose one.',
       {
-        cause: error,
+        cause,
       },
     );
-  }
+  });
   return parseConsumers(credential);
 }
 

@@ -3,7 +3,7 @@ import type { InboundRequest } from '../../core/server/inbound';
 import type { OutboundAnswer } from '../../core/server/serve';
 
 /** What n8n adds to the request: the parsed body and the bytes it was parsed from. */
-type HostRequest = IncomingMessage & { body?: unknown; rawBody?: Buffer };
+type HostRequest = Omit<IncomingMessage, 'rawBody'> & { body?: unknown; rawBody?: Buffer };
 
 export function inboundOf(request: HostRequest, response: ServerResponse): InboundRequest {
   const gone = new AbortController();

@@ -75,7 +75,7 @@ function urlsIn(text: string): string[] {
 
 function textOf(output: unknown): string {
   if (typeof output === 'string') return output;
-  return output === undefined || output === null ? '' : (JSON.stringify(output) ?? '');
+  return output === undefined || output === null ? '' : JSON.stringify(output);
 }
 
 /** An empty answer says so: a model that gets nothing at all cannot tell it from a fault. */

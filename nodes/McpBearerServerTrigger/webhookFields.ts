@@ -2,8 +2,8 @@ import * as host from 'n8n-workflow';
 
 /** What n8n-workflow 2.x adds for webhook descriptions that need no expression engine. */
 interface NativeFields {
-  fromParameter?(path: string): unknown;
-  webhookDescriptionFields?(fields: Record<string, unknown>): { path: string };
+  fromParameter?: (path: string) => unknown;
+  webhookDescriptionFields?: (fields: Record<string, unknown>) => { path: string };
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type IExecuteFunctions,
   type INodeExecutionData,
   type INodeType,
+  type INodeTypeDescription,
   type ISupplyDataFunctions,
   type SupplyData,
 } from 'n8n-workflow';
@@ -14,16 +15,16 @@ import {
   prepareOperation,
   type PreparedOperation,
 } from '../../core/contract/definition';
+import { parseJson } from '../../core/contract/parseJson';
+import { rememberParsed } from '../../core/contract/rememberParsed';
 import { PolicyError, toPolicyError } from '../../core/policy/errors';
 import { upstreamAccess, type UpstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
 import { callOperation, type CallContext, type CallResult } from '../../core/upstream/call';
 import { createTransport } from '../../core/upstream/transport';
-import { DIRECT_CALL, type DirectCall } from '../shared/directCall';
-import { parseJsonParameter } from '../shared/jsonParameter';
+import { withDirectCall } from '../shared/directCall';
 import { langchainTool } from '../shared/langchainTool';
-import { rememberParsed } from '../shared/rememberParsed';
-import { staticParameter } from '../shared/staticParameter';
-import { readToolDescription } from './description';
+import { staticText } from '../shared/staticParameter';
+import { readToolProperties } from './properties';
 import { modelArguments } from './modelArguments';
 
 type ToolContext = ISupplyDataFunctions | IExecuteFunctions;
@@ -31,11 +32,29 @@ type ToolContext = ISupplyDataFunctions | IExecuteFunctions;
 const ports = { transport: createTransport(), now: Date.now };
 
 const prepare = rememberParsed((text): PreparedOperation =>
-  prepareOperation(parseJsonParameter(operationDefinitionSchema, text, 'Operation')),
+  prepareOperation(parseJson(operationDefinitionSchema, text, 'Operation')),
 );
 
 export class McpReadTool implements INodeType {
-  description = readToolDescription;
+  description: INodeTypeDescription = {
+    displayName: 'MCP Read Tool',
+    name: 'mcpReadTool',
+    icon: { light: 'file:../../icons/mcp-curated.svg', dark: 'file:../../icons/mcp-curated.dark.svg' },
+    group: ['output'],
+    version: [1],
+    subtitle: 'One bounded read operation',
+    description: 'One bounded read operation of one application as a tool for agents and MCP clients',
+    defaults: { name: 'MCP Read Tool' },
+    codex: {
+      categories: ['AI'],
+      subcategories: { AI: ['Tools'], Tools: ['Other Tools'] },
+    },
+    inputs: [],
+    outputs: [NodeConnectionTypes.AiTool],
+    outputNames: ['Tool'],
+    credentials: [{ name: 'mcpUpstreamApi', required: true }],
+    properties: readToolProperties,
+  };
 
   /** For agents that call a LangChain tool, and with a direct face for our own trigger. */
   async supplyData(this: ISupplyDataFunctions): Promise<SupplyData> {
@@ -52,12 +71,13 @@ export class McpReadTool implements INodeType {
         throw failure;
       }
     });
-    const direct: DirectCall = {
-      descriptor: prepared.descriptor,
-      definitionSha256: prepared.definitionSha256,
+    const { descriptor, definitionSha256 } = prepared;
+    const response = withDirectCall(tool, {
+      descriptor,
+      definitionSha256,
       call: async (args, context) => await call(this, prepared, args, context),
-    };
-    return await Promise.resolve({ response: Object.assign(tool, { [DIRECT_CALL]: direct }) });
+    });
+    return await Promise.resolve({ response });
   }
 
   /** For agents from version 3 on (n8n 2.x), which run the node instead of the tool. */
@@ -76,7 +96,7 @@ export class McpReadTool implements INodeType {
 
 function preparedOf(context: ToolContext): PreparedOperation {
   try {
-    return prepare(String(staticParameter(context.getNode(), 'definition') ?? ''));
+    return prepare(staticText(context.getNode(), 'definition'));
   } catch (error) {
     throw nodeError(context, error);
   }
@@ -92,19 +112,16 @@ async function call(
 }
 
 async function accessOf(context: ToolContext): Promise<UpstreamAccess> {
-  let credential: unknown;
-  try {
-    credential = await context.getCredentials('mcpUpstreamApi');
-  } catch (error) {
+  const credential = await context.getCredentials('mcpUpstreamApi').catch((cause: unknown) => {
     throw new PolicyError(
       'credential_missing',
       'This tool has no upstream credential; the operator has to choose one.',
       {
-        cause: error,
+        cause,
       },
     );
-  }
-  return upstreamAccess(credential as UpstreamCredential);
+  });
+  return upstreamAccess(credential as unknown as UpstreamCredential);
 }
 
 /** An agent inside n8n is no named consumer: operations that are bound to one are refused to it. */

@@ -12,10 +12,9 @@ export function jsonSchemaOf(schema: unknown): JsonSchema {
 
 function converted(schema: unknown): JsonSchema {
   if (schema === null || typeof schema !== 'object') return {};
-  if ('_zod' in schema)
-    return z.toJSONSchema(schema as never, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  if ('_zod' in schema) return z.toJSONSchema(schema as never, { io: 'input', unrepresentable: 'any' });
   if ('_def' in schema) {
-    return zodToJsonSchema(schema as never, { effectStrategy: 'input', $refStrategy: 'none' }) as JsonSchema;
+    return zodToJsonSchema(schema as never, { effectStrategy: 'input', $refStrategy: 'none' });
   }
   return { ...(schema as JsonSchema) };
 }

@@ -17,3 +17,9 @@ export function staticParameter(node: INode, name: string): unknown {
   }
   return value;
 }
+
+/** The same for a text; anything else counts as empty. */
+export function staticText(node: INode, name: string): string {
+  const value = staticParameter(node, name);
+  return typeof value === 'string' ? value : '';
+}

@@ -28,6 +28,7 @@ export interface HostState {
   url: string;
   userFolder: string;
   ownerEmail: string;
+  ownerPassword: string;
   apiKey: string;
   ownerCookie: string;
   logFile: string;

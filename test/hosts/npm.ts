@@ -27,7 +27,9 @@ export async function runNpm(args: readonly string[], options: NpmOptions): Prom
   const elapsed = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
   onProgress(`${label} …`);
   let output = '';
-  const heartbeat = setInterval(() => onProgress(`${label} … ${elapsed()}`), HEARTBEAT_MS);
+  const heartbeat = setInterval(() => {
+    onProgress(`${label} … ${elapsed()}`);
+  }, HEARTBEAT_MS);
   try {
     const status = await new Promise<string>((resolve, reject) => {
       const child = spawn('npm', [...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -38,7 +40,9 @@ export async function runNpm(args: readonly string[], options: NpmOptions): Prom
       child.stdout.on('data', keep);
       child.stderr.on('data', keep);
       child.once('error', reject);
-      child.once('close', (code, signal) => resolve(code === 0 ? 'ok' : `${signal ?? `exit code ${code}`}`));
+      child.once('close', (code, signal) => {
+        resolve(code === 0 ? 'ok' : (signal ?? `exit code ${code}`));
+      });
     });
     if (status !== 'ok') throw failure(status);
   } catch (error) {

@@ -3,9 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { http, type HttpResponse, type Method } from './api';
 import { HostError } from './errors';
 
-/** What a set-up host is used with. The password is not kept: nobody needs it again. */
+/** What a set-up host is used with. */
 export interface Owner {
   ownerEmail: string;
+  /** For a person who opens the editor of the demo. */
+  ownerPassword: string;
   /** A key for the public API with every scope that the owner may give. */
   apiKey: string;
   /** `name=value` of the owner's session, for the editor's internal routes. */
@@ -20,12 +22,13 @@ export interface Owner {
  */
 export async function setUpOwner(url: string, version: string): Promise<Owner> {
   const ownerEmail = 'owner@test-host.example';
+  // n8n asks for 8 to 64 characters with a capital letter and a digit.
+  const ownerPassword = `Aa1${randomBytes(24).toString('base64url')}`;
   const answer = await call('POST', '/rest/owner/setup', {
     email: ownerEmail,
     firstName: 'Test',
     lastName: 'Owner',
-    // n8n asks for 8 to 64 characters with a capital letter and a digit.
-    password: `Aa1${randomBytes(24).toString('base64url')}`,
+    password: ownerPassword,
   });
   const ownerCookie = (answer.headers['set-cookie'] ?? [])
     .map((cookie) => cookie.split(';')[0] ?? '')
@@ -38,7 +41,7 @@ export async function setUpOwner(url: string, version: string): Promise<Owner> {
   );
   const apiKey = (key as { rawApiKey?: unknown } | undefined)?.rawApiKey;
   if (typeof apiKey !== 'string') throw failure('/rest/api-keys', 'returned no rawApiKey');
-  return { ownerEmail, apiKey, ownerCookie };
+  return { ownerEmail, ownerPassword, apiKey, ownerCookie };
 
   async function call(method: Method, path: string, body?: unknown, cookie?: string): Promise<HttpResponse> {
     const headers: Record<string, string> = cookie ? { cookie } : {};

@@ -1,5 +1,4 @@
-import { NodeConnectionTypes, type INodeProperties, type INodeTypeDescription } from 'n8n-workflow';
-import { webhookFields } from './webhookFields';
+import type { INodeProperties } from 'n8n-workflow';
 
 const byHand = { show: { serve: ['names'] } };
 
@@ -36,7 +35,7 @@ const limits: INodeProperties = {
   })),
 };
 
-const properties: INodeProperties[] = [
+export const triggerProperties: INodeProperties[] = [
   {
     displayName: 'HTTP Method',
     name: 'httpMethod',
@@ -137,43 +136,3 @@ const properties: INodeProperties[] = [
     ],
   },
 ];
-
-export const triggerDescription: INodeTypeDescription = {
-  displayName: 'MCP Bearer Server Trigger',
-  name: 'mcpBearerServerTrigger',
-  icon: { light: 'file:../../icons/mcp-curated.svg', dark: 'file:../../icons/mcp-curated.dark.svg' },
-  group: ['trigger'],
-  // n8n evaluates an expression on every request of a node at version 1.
-  version: [2],
-  defaultVersion: 2,
-  subtitle: '={{ $parameter["path"] }}',
-  description: 'Serves chosen tools over MCP to named consumers, each with a bearer of its own',
-  activationMessage: 'Named consumers can now call the tools at the production URL.',
-  defaults: { name: 'MCP Bearer Server Trigger' },
-  triggerPanel: {
-    header: 'Serve tools over MCP',
-    executionsHelp: {
-      inactive:
-        'Activate the workflow to serve the production URL. Audit events show up in the executions list.',
-      active:
-        'The production URL is served. Audit events show up in the executions list as set by Record Executions.',
-    },
-    activationHint: 'Once the tools and both credentials are in place, activate the workflow.',
-  },
-  inputs: [{ type: NodeConnectionTypes.AiTool, displayName: 'Tools' }],
-  outputs: [NodeConnectionTypes.Main],
-  outputNames: ['Audit'],
-  credentials: [{ name: 'mcpConsumersApi', required: true, testedBy: 'testConsumers' }],
-  properties,
-  webhooks: [
-    {
-      name: 'default',
-      responseMode: 'onReceived',
-      isFullPath: true,
-      nodeType: 'mcp',
-      ndvHideMethod: true,
-      httpMethod: 'POST,GET,DELETE',
-      ...webhookFields(),
-    },
-  ],
-};

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import { PolicyError } from '../../core/policy/errors';
+import { PolicyError } from '../policy/errors';
 
 /**
  * Parses a JSON parameter against its schema.
  *
  * @throws PolicyError `surface_unconfigured` that names the parameter, the path in it and the reason
  */
-export function parseJsonParameter<T>(schema: z.ZodType<T>, text: string, parameter: string): T {
+export function parseJson<T>(schema: z.ZodType<T>, text: string, parameter: string): T {
   let value: unknown;
   try {
     value = JSON.parse(text);

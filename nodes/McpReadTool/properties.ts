@@ -1,4 +1,4 @@
-import { NodeConnectionTypes, type INodeTypeDescription } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 /** What a new node starts with: a complete operation that a person can edit. */
 const EXAMPLE = {
@@ -59,40 +59,23 @@ const EXAMPLE = {
   },
 };
 
-export const readToolDescription: INodeTypeDescription = {
-  displayName: 'MCP Read Tool',
-  name: 'mcpReadTool',
-  icon: { light: 'file:../../icons/mcp-curated.svg', dark: 'file:../../icons/mcp-curated.dark.svg' },
-  group: ['output'],
-  version: [1],
-  description: 'One bounded read operation of one application as a tool for agents and MCP clients',
-  defaults: { name: 'MCP Read Tool' },
-  codex: {
-    categories: ['AI'],
-    subcategories: { AI: ['Tools'], Tools: ['Other Tools'] },
+export const readToolProperties: INodeProperties[] = [
+  {
+    displayName:
+      'One operation of a contract. Origin and identity come from the credential; a caller fills declared arguments and nothing else.',
+    name: 'notice',
+    type: 'notice',
+    default: '',
   },
-  inputs: [],
-  outputs: [NodeConnectionTypes.AiTool],
-  outputNames: ['Tool'],
-  credentials: [{ name: 'mcpUpstreamApi', required: true }],
-  properties: [
-    {
-      displayName:
-        'One operation of a contract. Origin and identity come from the credential; a caller fills declared arguments and nothing else.',
-      name: 'notice',
-      type: 'notice',
-      default: '',
-    },
-    {
-      displayName: 'Operation',
-      name: 'definition',
-      type: 'json',
-      typeOptions: { rows: 20 },
-      default: JSON.stringify(EXAMPLE, null, 2),
-      required: true,
-      // An expression would let workflow data decide what is called.
-      noDataExpression: true,
-      description: 'The operation with its adapter and limits, as rendered from contract.yml',
-    },
-  ],
-};
+  {
+    displayName: 'Operation',
+    name: 'definition',
+    type: 'json',
+    typeOptions: { rows: 20 },
+    default: JSON.stringify(EXAMPLE, null, 2),
+    required: true,
+    // An expression would let workflow data decide what is called.
+    noDataExpression: true,
+    description: 'The operation with its adapter and limits, as rendered from contract.yml',
+  },
+];

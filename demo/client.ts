@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { packVersion } from '../nodes/shared/version';
+
+export interface LiveCall {
+  readonly tools: readonly { readonly name: string; readonly title: string }[];
+  readonly workflows: readonly { readonly name: string; readonly active: boolean }[];
+}
+
+const REACHABLE_WITHIN_MS = 20_000;
+
+/** n8n 2.x can say that a workflow is active before its webhook answers. */
+export async function waitUntilServed(endpoint: string): Promise<void> {
+  const deadline = Date.now() + REACHABLE_WITHIN_MS;
+  while ((await fetch(endpoint, { method: 'POST' })).status === 404) {
+    if (Date.now() > deadline) throw new Error(`${endpoint} did not come up within 20 seconds.`);
+    await sleep(250);
+  }
+}
+
+/** A real MCP client: connects with the bearer, lists the tools, calls one. */
+export async function callLive(endpoint: string, token: string): Promise<LiveCall> {
+  const client = new Client({ name: 'mcp-curated-demo', version: packVersion });
+  const transport = new StreamableHTTPClientTransport(new URL(endpoint), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  });
+  await client.connect(transport);
+  try {
+    const { tools } = await client.listTools();
+    const result = await client.callTool({ name: 'n8n_list_workflows', arguments: {} });
+    const { items } = result.structuredContent as { items: LiveCall['workflows'] };
+    return { tools: tools.map(({ name, title }) => ({ name, title: title ?? name })), workflows: items };
+  } finally {
+    await client.close();
+  }
+}
+
+/** What somebody without a valid bearer gets. */
+export async function refusedCall(
+  endpoint: string,
+): Promise<{ status: number; challenge: string; body: string }> {
+  const response = await fetch(endpoint, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer not-the-bearer-of-anybody',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+  return {
+    status: response.status,
+    challenge: response.headers.get('www-authenticate') ?? '',
+    body: await response.text(),
+  };
+}

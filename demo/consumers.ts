@@ -1,0 +1,49 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** One named client of the demo, with a bearer of its own. */
+export interface DemoConsumer {
+  readonly id: string;
+  readonly label: string;
+  readonly token: string;
+  readonly tokenSha256: string;
+}
+
+const CLIENTS = [
+  ['client-claude', 'Claude'],
+  ['client-cursor', 'Cursor'],
+  ['web-app-openwebui', 'Open WebUI'],
+  ['client-inspector', 'MCP Inspector'],
+] as const;
+
+/** A fresh bearer for each client: when one leaks, one is replaced. n8n only ever gets the hashes. */
+export function makeConsumers(): DemoConsumer[] {
+  return CLIENTS.map(([id, label]) => {
+    const token = randomBytes(32).toString('base64url');
+    return { id, label, token, tokenSha256: createHash('sha256').update(token, 'utf8').digest('hex') };
+  });
+}
+
+/** How to connect each client, as a person would type it. */
+export function connectionHelp(endpoint: string, consumers: readonly DemoConsumer[]): string {
+  const bearer = (id: string) => consumers.find((consumer) => consumer.id === id)?.token ?? '<bearer>';
+  const cursor = {
+    mcpServers: { n8n: { url: endpoint, headers: { Authorization: `Bearer ${bearer('client-cursor')}` } } },
+  };
+  return [
+    'Claude Code',
+    `  claude mcp add --transport http n8n ${endpoint} --header "Authorization: Bearer ${bearer('client-claude')}"`,
+    '',
+    'Cursor, in ~/.cursor/mcp.json',
+    ...JSON.stringify(cursor, null, 2)
+      .split('\n')
+      .map((line) => `  ${line}`),
+    '',
+    'Open WebUI: Admin Settings, External Tools, Add connection, type MCP (Streamable HTTP)',
+    `  URL ${endpoint}`,
+    `  Auth Bearer ${bearer('web-app-openwebui')}`,
+    '  (from a container, write host.docker.internal instead of 127.0.0.1)',
+    '',
+    'MCP Inspector',
+    `  npx @modelcontextprotocol/inspector --cli ${endpoint} --transport http --method tools/list --header "Authorization: Bearer ${bearer('client-inspector')}"`,
+  ].join('\n');
+}

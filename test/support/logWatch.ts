@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { AttachedHost } from '../hosts/host';
+import { STACK_TRACE } from './expectations';
+
+/** Lines that say that something of ours went wrong without having been foreseen. */
+const FAULTS = [
+  STACK_TRACE,
+  /mcp_tool_not_supplied/,
+  /problem logging output data/i,
+  /unhandled|uncaught/i,
+  /\b(?:Type|Reference|Range|Syntax)Error\b/,
+  /internal_error/,
+  /Error in handling webhook request/i,
+  /n8n-nodes-mcp-curated/,
+];
+
+/** Faults that suites cause on purpose. Each names a tool or a text that no other suite uses. */
+const ON_PURPOSE = [
+  // cases: one broken tool does not take the endpoint down.
+  /mcp_tool_not_supplied crm_search/,
+  // badInput: n8n itself refuses a broken body before any node runs, and logs it.
+  /Failed to parse request body/,
+];
+
+/** Lines of a log that must not be there. */
+export function faultsIn(log: string): string[] {
+  return log
+    .split('\n')
+    .filter((line) => FAULTS.some((fault) => fault.test(line)))
+    .filter((line) => !ON_PURPOSE.some((known) => known.test(line)));
+}
+
+/**
+ * Registers the last test of a suite: what the host wrote meanwhile shows no fault of ours and none of `secrets`,
+ * which is asked at the end, when all bearers exist.
+ */
+export function itKeepsTheLogClean(host: AttachedHost, secrets: () => readonly string[]): void {
+  let start = 0;
+  beforeAll(() => {
+    start = host.logs().length;
+  });
+  it('leaves no fault of ours and no secret in the log', async () => {
+    // What was written last may still be under way.
+    await sleep(200);
+    const log = host.logs().slice(start);
+    expect(faultsIn(log)).toEqual([]);
+    for (const secret of [host.apiKey, ...secrets()]) {
+      expect(secret.length).toBeGreaterThan(7);
+      expect(log.includes(secret)).toBe(false);
+    }
+  });
+}
