@@ -15,7 +15,13 @@ const common = {
 module.exports = {
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.test.ts'] },
-    { ...common, displayName: 'node', testMatch: ['<rootDir>/test/node/**/*.test.ts'] },
+    {
+      ...common,
+      displayName: 'node',
+      testMatch: ['<rootDir>/test/node/**/*.test.ts'],
+      setupFiles: ['<rootDir>/test/node/environment.ts'],
+      setupFilesAfterEnv: ['<rootDir>/test/node/shutdown.ts'],
+    },
     {
       ...common,
       displayName: 'e2e',

@@ -1,21 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { packVersion } from '../nodes/shared/version';
 
 export interface LiveCall {
   readonly tools: readonly { readonly name: string; readonly title: string }[];
   readonly workflows: readonly { readonly name: string; readonly active: boolean }[];
-}
-
-const REACHABLE_WITHIN_MS = 20_000;
-
-/** n8n 2.x can say that a workflow is active before its webhook answers. */
-export async function waitUntilServed(endpoint: string): Promise<void> {
-  const deadline = Date.now() + REACHABLE_WITHIN_MS;
-  while ((await fetch(endpoint, { method: 'POST' })).status === 404) {
-    if (Date.now() > deadline) throw new Error(`${endpoint} did not come up within 20 seconds.`);
-    await sleep(250);
-  }
 }
 
 /** A real MCP client: connects with the bearer, lists the tools, calls one. */

@@ -9,7 +9,7 @@ import { lintContract } from '../core/contract/lint';
 import type { Contract } from '../core/contract/schema';
 import { startHost } from '../test/hosts/host';
 import { packTarball } from '../test/support/pack';
-import { callLive, refusedCall, waitUntilServed } from './client';
+import { callLive, refusedCall } from './client';
 import { connectionHelp, makeConsumers } from './consumers';
 
 const ROOT = path.resolve(__dirname, '..');
@@ -26,6 +26,8 @@ interface Instance {
   readonly url: string;
   readonly apiKey: string;
   readonly login: string | undefined;
+  /** Whether it is ours and goes away as a whole, so that nothing has to be removed from it. */
+  readonly disposable: boolean;
   stop(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ async function embeddedInstance(version: string): Promise<Instance> {
       url: host.url,
       apiKey: host.apiKey,
       login: `${host.ownerEmail} / ${host.state.ownerPassword}`,
+      disposable: true,
       stop: async () => {
         await host.stop();
       },
@@ -60,7 +63,13 @@ function existingInstance(address: string): Instance {
   if (apiKey === undefined || apiKey === '') {
     throw new Error('Set N8N_API_KEY to an API key of that n8n (Settings, n8n API) and run the demo again.');
   }
-  return { url: instanceAddress(address), apiKey, login: undefined, stop: () => Promise.resolve() };
+  return {
+    url: instanceAddress(address),
+    apiKey,
+    login: undefined,
+    disposable: false,
+    stop: () => Promise.resolve(),
+  };
 }
 
 function contractOf(applicationId: string): Contract {
@@ -76,7 +85,8 @@ async function show(instance: Instance, once: boolean): Promise<void> {
   const consumers = makeConsumers();
   const api = new N8nPublicApi(instance.url, instance.apiKey);
   step(`publishing the surface ${contract.application_id} with ${consumers.length} named consumers`);
-  const surface = await publishSurface(api, {
+  const endpoint = `${instance.url}/mcp/${contract.endpoint.path}`;
+  const surface = await publishSurface(api, endpoint, {
     contract,
     owner: OWNER,
     consumers: consumers.map(({ id, tokenSha256 }) => ({ id, tokenSha256, tools: contract.tools.allowlist })),
@@ -88,8 +98,6 @@ async function show(instance: Instance, once: boolean): Promise<void> {
     },
   });
   try {
-    const endpoint = instance.url + surface.path;
-    await waitUntilServed(endpoint);
     await showCalls(endpoint, consumers[0]?.token ?? '');
     if (once) return;
     say();
@@ -103,8 +111,10 @@ async function show(instance: Instance, once: boolean): Promise<void> {
     say('Ctrl-C ends the demo and removes everything that it made.');
     await interrupted();
   } finally {
-    step('removing the surface');
-    await withdrawSurface(api, surface);
+    if (!instance.disposable) {
+      step('removing the surface');
+      await withdrawSurface(api, surface);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NODE_TYPES, renderWorkflow, type RenderedWorkflow } from '../../core/contract/render';
 import type { Contract } from '../../core/contract/schema';
 import type { UpstreamCredential } from '../../core/upstream/access';
@@ -15,8 +15,6 @@ export interface PublishedSurface {
   readonly workflowId: string;
   readonly workflowName: string;
   readonly credentialIds: readonly string[];
-  /** Path of the endpoint below the address of the instance. */
-  readonly path: string;
 }
 
 export interface SurfaceWishes {
@@ -28,85 +26,105 @@ export interface SurfaceWishes {
 }
 
 /**
- * Makes a surface that is not there yet: two credentials, the workflow bound to them, activation. What was made is
- * taken away again when a later step fails, so that nothing is left half done.
+ * Makes a surface that is not there yet: two credentials, the workflow bound to them, activation, and a look whether
+ * the endpoint answers. What was made is taken away again when a later step fails, so that nothing is left half done.
  *
- * @throws Error when a workflow of that name exists already; it is not touched
- * @throws N8nApiError what n8n refused
+ * @param endpoint address of the surface as this process reaches it
+ * @throws Error when a workflow of that name exists, when somebody else serves the path, or when the surface does not
+ *   come up; N8nApiError what n8n refused
  */
-export async function publishSurface(api: N8nPublicApi, wishes: SurfaceWishes): Promise<PublishedSurface> {
+export async function publishSurface(
+  api: N8nPublicApi,
+  endpoint: string,
+  wishes: SurfaceWishes,
+): Promise<PublishedSurface> {
   const workflow = renderWorkflow(wishes.contract, { owner: wishes.owner });
   const existing = (await api.listWorkflows()).filter(({ name }) => name === workflow.name);
   if (existing.length > 0) {
+    const ids = existing.map(({ id }) => id).join(', ');
+    throw new Error(`A workflow named ${workflow.name} exists already (${ids}); remove it first.`);
+  }
+  // n8n 1.x lets a second workflow take a path over without a word.
+  if ((await statusOf(endpoint)) !== NOT_SERVED) {
     throw new Error(
-      `A workflow named ${workflow.name} exists already (${existing.map(({ id }) => id).join(', ')}); remove it first.`,
+      `Another workflow serves /mcp/${wishes.contract.endpoint.path} already; deactivate it first.`,
     );
   }
-  const undo: (() => Promise<void>)[] = [];
+  const undo: Step[] = [];
   try {
     const consumers = await api.createCredential(`${workflow.name} consumers`, 'mcpConsumersApi', {
       consumers: {
         values: wishes.consumers.map(({ tools, ...grant }) => ({ ...grant, tools: tools.join(', ') })),
       },
     });
-    undo.unshift(async () => {
-      await api.deleteCredential(consumers.id);
-    });
+    undo.unshift(() => api.deleteCredential(consumers.id));
     const upstream = await api.createCredential(
       `${workflow.name} upstream`,
       'mcpUpstreamApi',
       wishes.upstream,
     );
-    undo.unshift(async () => {
-      await api.deleteCredential(upstream.id);
-    });
+    undo.unshift(() => api.deleteCredential(upstream.id));
     const { id } = await api.createWorkflow(bind(workflow, consumers, upstream));
-    undo.unshift(async () => {
-      await api.deleteWorkflow(id);
-    });
+    undo.unshift(
+      () => api.deactivateWorkflow(id),
+      () => api.deleteWorkflow(id),
+    );
     await api.activateWorkflow(id);
-    return {
-      workflowId: id,
-      workflowName: workflow.name,
-      credentialIds: [consumers.id, upstream.id],
-      path: `/mcp/${wishes.contract.endpoint.path}`,
-    };
+    await waitUntilServed(endpoint, workflow.name);
+    return { workflowId: id, workflowName: workflow.name, credentialIds: [consumers.id, upstream.id] };
   } catch (error) {
-    for (const step of undo) await step().catch(() => undefined);
+    for (const step of undo) await untilDone(step).catch(() => undefined);
     throw error;
   }
 }
 
-const BUSY_RETRY_MS = 300;
-const BUSY_TRIES = 30;
-
 /** Takes a published surface away: first the endpoint, then the credentials. What is gone already is no fault. */
 export async function withdrawSurface(api: N8nPublicApi, surface: PublishedSurface): Promise<void> {
-  const steps = [
-    async () => {
-      await api.deactivateWorkflow(surface.workflowId);
-    },
-    async () => {
-      await api.deleteWorkflow(surface.workflowId);
-    },
-    ...surface.credentialIds.map((id) => async () => {
-      await api.deleteCredential(id);
-    }),
-  ];
-  for (const step of steps) await untilDone(step);
+  await untilDone(() => api.deactivateWorkflow(surface.workflowId));
+  await untilDone(() => api.deleteWorkflow(surface.workflowId));
+  for (const id of surface.credentialIds) await untilDone(() => api.deleteCredential(id));
 }
 
-/** n8n 2.x unpublishes in the background and answers 409 until that is done. */
-async function untilDone(step: () => Promise<void>): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+type Step = () => Promise<void>;
+
+const NOT_SERVED = 404;
+const POLL_MS = 300;
+/** n8n 2.x publishes in the background and retries for 15 seconds; while it does, it refuses to delete. */
+const BACKGROUND_LIMIT_MS = 25_000;
+
+/** n8n 2.x answers that a workflow is active before its endpoint is there, and also when it never will be. */
+async function waitUntilServed(endpoint: string, name: string): Promise<void> {
+  const deadline = Date.now() + BACKGROUND_LIMIT_MS;
+  let status = await statusOf(endpoint);
+  while (status === NOT_SERVED && Date.now() < deadline) {
+    await sleep(POLL_MS);
+    status = await statusOf(endpoint);
+  }
+  if (status !== 401) {
+    throw new Error(
+      `${name} was activated but its endpoint answers ${status} instead of asking for a bearer; n8n's log says why.`,
+    );
+  }
+}
+
+/** The status of a request without a bearer: 401 from a surface that works, 404 where nothing is served. */
+async function statusOf(endpoint: string): Promise<number> {
+  const response = await fetch(endpoint, { method: 'POST', redirect: 'manual' });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+async function untilDone(step: Step): Promise<void> {
+  const deadline = Date.now() + BACKGROUND_LIMIT_MS;
+  for (;;) {
     try {
       await step();
       return;
     } catch (error) {
       const status = error instanceof N8nApiError ? error.status : undefined;
       if (status === 404) return;
-      if (status !== 409 || attempt === BUSY_TRIES) throw error;
-      await setTimeout(BUSY_RETRY_MS);
+      if (status !== 409 || Date.now() > deadline) throw error;
+      await sleep(POLL_MS);
     }
   }
 }

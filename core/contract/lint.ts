@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020';
-import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { sha256Of } from './canonical';
 import type { Operation } from './operation';
 import type { JsonSchema } from './pin';
 import { contractSchema, type Contract } from './schema';
+import { readSource, type Source } from './source';
 import { surfaceOf } from './surface';
 
 /** One fault of a contract: where, and what to do about it. */
@@ -20,45 +20,31 @@ export type LintResult = { ok: true; contract: Contract } | { ok: false; finding
 
 /** Reads and checks one `contract.yml`. Never throws for what stands in the file. */
 export function lintContract(text: string, file: string): LintResult {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
-  const lineOf = (path: readonly PropertyKey[]): number => {
-    for (let length = path.length; length > 0; length--) {
-      const node: unknown = document.getIn(path.slice(0, length), true);
-      const range = (node as { range?: [number, number, number] } | undefined)?.range;
-      if (range) return lines.linePos(range[0]).line;
-    }
-    return 1;
-  };
-  const finding = (path: readonly PropertyKey[], reason: string): Finding => ({
+  const source = readSource(text);
+  if (Array.isArray(source))
+    return { ok: false, findings: source.map((fault) => ({ file, path: '', ...fault })) };
+  const finding = ([path, reason]: Fault): Finding => ({
     file,
     path: path.map(String).join('.'),
-    line: lineOf(path),
+    line: source.lineOf(path),
     reason,
   });
-
-  if (document.errors.length > 0) {
-    return {
-      ok: false,
-      findings: document.errors.map((error) => ({
-        file,
-        path: '',
-        line: error.linePos?.[0].line ?? 1,
-        reason: error.message.split('\n')[0] ?? 'is not YAML',
-      })),
-    };
-  }
-  const parsed = contractSchema.safeParse(document.toJS());
-  if (!parsed.success) {
-    return { ok: false, findings: parsed.error.issues.map((issue) => finding(issue.path, reasonOf(issue))) };
-  }
-  const findings = [...semanticFaults(parsed.data)].map(([path, reason]) => finding(path, reason));
-  return findings.length > 0 ? { ok: false, findings } : { ok: true, contract: parsed.data };
+  const parsed = contractSchema.safeParse(source.data);
+  const faults = parsed.success
+    ? [...semanticFaults(parsed.data)]
+    : parsed.error.issues.flatMap((issue) => faultsOf(issue, source));
+  if (!parsed.success || faults.length > 0) return { ok: false, findings: faults.map(finding) };
+  return { ok: true, contract: parsed.data };
 }
 
-function reasonOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') return `holds unknown keys: ${issue.keys.join(', ')}`;
-  return issue.message;
+/** What zod says, in words that tell an author what to do. */
+function faultsOf(issue: z.core.$ZodIssue, source: Source): Fault[] {
+  const { path } = issue;
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => [[...path, key], 'is not a known key']);
+  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => [path, message]);
+  if (path.length === 0 || source.has(path)) return [[path, issue.message]];
+  return [[path, `is missing: ${issue.message.replace(/^Invalid input: |, received undefined$/g, '')}`]];
 }
 
 type Fault = [path: PropertyKey[], reason: string];
@@ -133,11 +119,7 @@ function* operationFaults(operation: Operation, contract: Contract): Generator<F
     if (!declared.includes(name)) yield [['request', 'arguments', name], 'is not in the input schema'];
   }
   yield* slotFaults(operation);
-  for (const key of ['size_argument', 'position_argument'] as const) {
-    const name = pagination[key];
-    if (name !== null && !declared.includes(name))
-      yield [['pagination', key], `${name} is not in the input schema`];
-  }
+  yield* paginationFaults(operation);
   if (response.items === null && (pagination.style !== 'none' || response.map !== null)) {
     yield [['response', 'items'], 'is needed for pages and for map'];
   }
@@ -150,16 +132,36 @@ function* operationFaults(operation: Operation, contract: Contract): Generator<F
   }
 }
 
+function* paginationFaults({ pagination, input_schema: input }: Operation): Generator<Fault> {
+  const properties = recordOf(input['properties']);
+  const { style, size_argument: size, position_argument: position } = pagination;
+  for (const [key, name] of Object.entries({ size_argument: size, position_argument: position })) {
+    if (name !== null && !Object.hasOwn(properties, name)) {
+      yield [['pagination', key], `${name} is not in the input schema`];
+    }
+  }
+  const { type, minimum } = recordOf(size === null ? undefined : properties[size]);
+  if (size !== null && (type !== 'integer' || typeof minimum !== 'number' || minimum < 1)) {
+    // Many upstreams read 0 as "everything".
+    yield [['pagination', 'size_argument'], 'must be an integer with minimum 1 or more'];
+  }
+  const counts = style === 'page' || style === 'offset';
+  if (counts && position !== null && recordOf(properties[position])['type'] !== 'integer') {
+    yield [['pagination', 'position_argument'], `must be an integer in style ${style}`];
+  }
+}
+
 /** A slot must exist once, and every slot must be filled. */
 function* slotFaults({ request, input_schema: input }: Operation): Generator<Fault> {
   const slots = [...request.path.matchAll(/\{([a-z0-9_]+)\}/g)].map(([, slot]) => slot ?? '');
   const fillers = [...Object.entries(request.arguments), ...Object.entries(request.bound)];
-  const required = (input['required'] ?? []) as string[];
+  const required: unknown[] = Array.isArray(input['required']) ? input['required'] : [];
+  if (new Set(slots).size !== slots.length) yield [['request', 'path'], 'holds one slot twice'];
   for (const slot of slots) {
     const filling = fillers.filter(([, placement]) => placement.in === 'path' && placement.as === slot);
     if (filling.length !== 1) yield [['request', 'path'], `{${slot}} must be filled by exactly one argument`];
     for (const [name] of filling) {
-      if (name in request.arguments && !required.includes(name)) {
+      if (Object.hasOwn(request.arguments, name) && !required.includes(name)) {
         yield [['input_schema', 'required'], `must list ${name}, which fills the path`];
       }
     }
@@ -180,8 +182,11 @@ function* inputFaults(input: JsonSchema): Generator<Fault> {
   if (input['additionalProperties'] !== false) {
     yield [['input_schema', 'additionalProperties'], 'must be false'];
   }
-  const properties = (input['properties'] ?? {}) as Record<string, JsonSchema>;
-  for (const [name, schema] of Object.entries(properties)) {
+  if (input['patternProperties'] !== undefined) {
+    yield [['input_schema', 'patternProperties'], 'must not be there: declare every argument by its name'];
+  }
+  for (const [name, given] of Object.entries(recordOf(input['properties']))) {
+    const schema = recordOf(given);
     const at = ['input_schema', 'properties', name];
     if (typeof schema['description'] !== 'string') yield [at, 'needs a description for the model'];
     switch (schema['type']) {
@@ -204,9 +209,17 @@ function* inputFaults(input: JsonSchema): Generator<Fault> {
   }
 }
 
+// Schemas of different files may carry the same `$id`; none is kept for the next one to refer to.
+const strictAjv = new Ajv2020({
+  strict: true,
+  allowUnionTypes: true,
+  validateFormats: false,
+  addUsedSchema: false,
+});
+
 function schemaFault(schema: JsonSchema): string | undefined {
   try {
-    new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false }).compile(schema);
+    strictAjv.compile(schema);
     return undefined;
   } catch (error) {
     return `is not a strict JSON Schema 2020-12: ${error instanceof Error ? error.message : 'unknown fault'}`;
@@ -232,4 +245,11 @@ export function expectedHashes(contract: Contract): { schema_sha256: string; spe
     schema_sha256: surfaceOf(contract).catalogue_pin,
     specification_sha256: sha256Of(contract.operations),
   };
+}
+
+/** What is no object is reported as no schema elsewhere; here it has no parts. */
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isContractHeader, isHeaderValue } from '../policy/headers';
 import { PATH_PATTERN } from './paths';
 import { TOOL_NAME_PATTERN } from './vocabulary';
 
@@ -7,7 +8,16 @@ export const jsonSchemaSchema = z.record(z.string(), z.unknown()).describe('JSON
 
 const pointer = z.string().regex(/^(?:\/(?:[^~/]|~[01])*)*$/, 'must be a JSON pointer such as /data/result');
 const keepPath = z.string().regex(PATH_PATTERN, 'must be a path such as tags[].name');
-const argumentName = z.string().regex(/^[a-z][a-z0-9_]{0,62}$/, 'must be snake_case');
+const redactPath = keepPath.refine((path) => path !== '.', 'must be a path within a record');
+const argumentName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,62}$/, 'must be snake_case')
+  .refine((name) => !(name in Object.prototype), 'is reserved: every object has a member of that name');
+const headerName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]*$/, 'must be lower case')
+  .refine(isContractHeader, 'is reserved: it would frame, redirect or authorize the request');
+const headerValue = z.string().refine(isHeaderValue, 'must be printable text without a line break');
 
 /** No scheme, host, query, dot segment or template other than one whole `{slot}` per segment. */
 const REQUEST_PATH = /^(?:\/(?:\{[a-z][a-z0-9_]*\}|(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~:@-]+))+$/;
@@ -67,7 +77,7 @@ export const responseSchema = z.strictObject({
     .array(keepPath)
     .min(1)
     .describe('Paths within one record that are returned. Everything else is dropped.'),
-  redact: z.array(keepPath).describe('Paths within one kept record whose value is replaced.'),
+  redact: z.array(redactPath).describe('Paths within one kept record whose value is replaced.'),
   envelope: z
     .record(argumentName, z.strictObject({ pointer, schema: jsonSchemaSchema }))
     .describe('Values beside the list that are returned too, by the name they get.'),
@@ -116,7 +126,7 @@ export const operationSchema = z.strictObject({
       .record(z.string(), boundArgumentSchema)
       .describe('Slots filled from the identity, never by the caller.'),
     fixed_query: z.record(z.string(), z.string()),
-    fixed_headers: z.record(z.string().regex(/^[a-z][a-z0-9-]*$/, 'must be lower case'), z.string()),
+    fixed_headers: z.record(headerName, headerValue),
   }),
   pagination: paginationSchema,
   response: responseSchema,

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020'
 import { sha256Of } from '../contract/canonical';
 import type { JsonSchema } from '../contract/pin';
 import { PolicyError } from './errors';
+import { DEEPEST_NESTING } from './limits';
 import { foreignText } from './redaction';
 
 // Foreign schemas may hold keywords and formats of other dialects; they must not stop a tool from being served.
@@ -22,6 +23,8 @@ export function compileSchema(schema: JsonSchema): ValidateFunction {
     // An `$id` would be registered for good, and the second schema of the same id refused.
     const { $id: _id, $schema: _dialect, ...anonymous } = schema;
     validate = ajv.compile(anonymous);
+    // Ajv has a cache of its own, which has no bound.
+    ajv.removeSchema(anonymous);
     if (byHash.size >= CACHED_SCHEMAS) byHash.clear();
     byHash.set(hash, validate);
   }
@@ -29,8 +32,8 @@ export function compileSchema(schema: JsonSchema): ValidateFunction {
   return validate;
 }
 
-/** C0 and C1 control characters, except tab and line breaks, which a multi-line query may hold. */
-const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+/** C0 and C1 control characters, except tab and line breaks, which a multi-line query may hold; broken UTF-16. */
+const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\p{Cs}]/u;
 
 /**
  * Checks a call's arguments against the tool's input schema.
@@ -44,10 +47,7 @@ export function validateArguments(schema: JsonSchema, given: unknown): Record<st
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw new PolicyError('arguments_invalid', 'The arguments must be a JSON object.', { pointer: '' });
   }
-  const controlled = findControlCharacter(value, '');
-  if (controlled !== undefined) {
-    throw invalid(controlled, 'must not hold control characters');
-  }
+  refuseUnfitText(value, '', DEEPEST_NESTING);
   const validate = compileSchema(schema);
   if (!validate(value)) throw faultOf(validate.errors?.[0]);
   return { ...(value as Record<string, unknown>) };
@@ -87,16 +87,18 @@ function invalid(pointer: string, reason: string): PolicyError {
   );
 }
 
-function findControlCharacter(value: unknown, pointer: string): string | undefined {
-  if (typeof value === 'string') return CONTROL.test(value) ? pointer : undefined;
-  if (value === null || typeof value !== 'object') return undefined;
+/** @throws PolicyError for text that no argument may hold, and for nesting that would use up the stack */
+function refuseUnfitText(value: unknown, pointer: string, levels: number): void {
+  if (typeof value === 'string' && UNFIT.test(value)) {
+    throw invalid(pointer, 'must not hold control characters or broken Unicode');
+  }
+  if (value === null || typeof value !== 'object') return;
+  if (levels === 0) throw invalid(pointer, `is nested more than ${String(DEEPEST_NESTING)} levels deep`);
   for (const [key, entry] of Object.entries(value)) {
     const at = `${pointer}/${escapeToken(key)}`;
-    if (CONTROL.test(key)) return at;
-    const found = findControlCharacter(entry, at);
-    if (found !== undefined) return found;
+    if (UNFIT.test(key)) throw invalid(at, 'must not hold control characters or broken Unicode');
+    refuseUnfitText(entry, at, levels - 1);
   }
-  return undefined;
 }
 
 function escapeToken(token: string): string {

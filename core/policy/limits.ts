@@ -47,3 +47,6 @@ export class ConcurrencyGate {
 export function utf8Bytes(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
+
+/** Levels of nesting up to which foreign data is followed. */
+export const DEEPEST_NESTING = 64;

@@ -26,16 +26,29 @@ function redactAt(value: unknown, path: readonly PathSegment[], depth: number): 
   }
 }
 
-/** Control characters and the Unicode line and direction marks that could forge a log line or hide text. */
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g;
+/**
+ * What could forge a log line, turn text around or hide text in it: control, format, tag and filler characters,
+ * variation selectors, line separators, halves of surrogate pairs.
+ */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu;
 
 /**
  * Foreign text made fit for an answer or a log line: one line, no invisible characters, at most `maximum`
- * characters, and none of `secrets` in it.
+ * characters, and none of `secrets` in it, in whatever case.
  */
 export function foreignText(text: string, maximum: number, secrets: readonly string[] = []): string {
   let clean = text;
-  for (const secret of secrets) if (secret.length > 3) clean = clean.split(secret).join(REDACTED);
+  for (const secret of secrets) if (secret.length > 3) clean = clean.replace(literally(secret), REDACTED);
   clean = clean.replace(UNSAFE, ' ').trim();
-  return clean.length <= maximum ? clean : `${clean.slice(0, maximum - 1)}…`;
+  return clean.length <= maximum ? clean : `${headOf(clean, maximum - 1)}…`;
+}
+
+function literally(text: string): RegExp {
+  return new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'gi');
+}
+
+/** The first `maximum` characters; half of a surrogate pair at the end is left out. */
+export function headOf(text: string, maximum: number): string {
+  const head = text.slice(0, maximum);
+  return /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head;
 }

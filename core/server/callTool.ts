@@ -4,7 +4,7 @@ import { PolicyError, toPolicyError } from '../policy/errors';
 import { utf8Bytes } from '../policy/limits';
 import type { Exchange } from './exchange';
 import { nameList } from './surfaces';
-import { toolsOf, type ConnectedTool, type ToolResult } from './tools';
+import { toolOf, toolsOf, type ConnectedTool, type ToolResult } from './tools';
 
 /**
  * One `tools/call`: authorize, validate, take a place, resolve and compare with the pin, call within the time limit,
@@ -14,12 +14,12 @@ import { toolsOf, type ConnectedTool, type ToolResult } from './tools';
  */
 export async function callTool(exchange: Exchange): Promise<CallToolResult> {
   const { surface, consumer, gate, gateKey } = exchange;
-  const allowed = await toolsOf(surface, consumer);
-  const descriptor = allowed.find((tool) => tool.name === exchange.call?.name);
-  if (!descriptor) {
-    throw new PolicyError('tool_unknown', `There is no tool of that name here. Tools: ${nameList(allowed)}.`);
+  const served = await toolOf(surface, consumer, exchange.call?.name);
+  if (!served) {
+    const names = nameList(await toolsOf(surface, consumer));
+    throw new PolicyError('tool_unknown', `There is no tool of that name here. Tools: ${names}.`);
   }
-  const args = validateArguments(descriptor.inputSchema, exchange.call?.arguments);
+  const args = validateArguments(served.descriptor.inputSchema, exchange.call?.arguments);
   const leave = gate.tryEnter(gateKey, surface.limits.concurrent_requests);
   if (!leave) {
     throw new PolicyError(
@@ -29,12 +29,14 @@ export async function callTool(exchange: Exchange): Promise<CallToolResult> {
     );
   }
   try {
-    const tool = await surface.resolve(descriptor.name);
-    return bounded(await invokeInTime(tool, args, exchange), surface.limits.response_bytes);
+    return bounded(await invokeInTime(await served.connect(), args, exchange), surface.limits.response_bytes);
   } finally {
     leave();
   }
 }
+
+/** Time for a tool to say in its own words what it was waiting for, once its time is over. */
+const LAST_WORDS_MS = 250;
 
 /** A tool that does not listen to the signal is left behind; the caller does not wait for it. */
 async function invokeInTime(
@@ -47,11 +49,14 @@ async function invokeInTime(
   const signal = AbortSignal.any([caller, timeout]);
   const ended = new Promise<never>((_resolve, reject) => {
     const end = () => {
-      reject(
-        caller.aborted
-          ? new PolicyError('call_cancelled', 'The caller ended the request.')
-          : new PolicyError('tool_timeout', `The tool did not answer within ${String(seconds)} seconds.`),
-      );
+      if (caller.aborted) reject(new PolicyError('call_cancelled', 'The caller ended the request.'));
+      else {
+        const late = new PolicyError(
+          'tool_timeout',
+          `The tool did not answer within ${String(seconds)} seconds.`,
+        );
+        setTimeout(reject, LAST_WORDS_MS, late).unref();
+      }
     };
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });

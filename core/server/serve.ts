@@ -151,8 +151,10 @@ async function answerOf(
   );
   const { refusal } = exchange;
   const rule = refusal && ruleOf(refusal.code);
-  const body = await response.text();
-  if (!refusal) exchange.outcome = outcomeOf(response.status, body);
+  const answered = await response.text();
+  const own = refusal ? undefined : protocolRefusal(response.status, answered);
+  if (own) exchange.outcome = own.code;
+  const body = own?.body ?? answered;
   return {
     status: rule?.answer === 'http' ? rule.http : response.status,
     headers: {
@@ -163,12 +165,18 @@ async function answerOf(
   };
 }
 
-/** What the protocol layer refused by itself, named for the audit. */
-function outcomeOf(status: number, body: string): 'ok' | ErrorCode {
-  if (status < 400 && (body === '' || body.startsWith('{"result"'))) return 'ok';
-  const { error } = JSON.parse(body) as { error?: { code?: number } };
-  if (error === undefined) return 'ok';
-  if (error.code === -32601) return 'method_unknown';
+/** What the protocol layer refused by itself gets one of our codes too, in the answer and in the audit. */
+function protocolRefusal(status: number, body: string): { code: ErrorCode; body: string } | undefined {
+  if (status < 400 && (body === '' || body.startsWith('{"result"'))) return undefined;
+  const message = JSON.parse(body) as { error?: { code?: number; data?: unknown } };
+  if (message.error === undefined) return undefined;
+  const code = protocolCode(message.error.code, body);
+  const data = typeof message.error.data === 'object' ? message.error.data : {};
+  return { code, body: JSON.stringify({ ...message, error: { ...message.error, data: { ...data, code } } }) };
+}
+
+function protocolCode(rpc: number | undefined, body: string): ErrorCode {
+  if (rpc === ruleOf('method_unknown').rpc) return 'method_unknown';
   return /protocol.version/i.test(body) ? 'protocol_version_unsupported' : 'request_malformed';
 }
 

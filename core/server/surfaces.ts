@@ -18,19 +18,28 @@ export function contractSurface(surface: Surface, source: ToolSource): ServedSur
     credentialSubject: surface.credential_subject,
     allowedConsumers: new Set(surface.allowed_consumers),
     descriptors: () => Promise.resolve(descriptors),
-    resolve: async (name) => {
+    find: (name) => {
       const pinned = surface.tools.find((tool) => tool.descriptor.name === name);
-      const connected = pinned && (await source.find(name));
-      if (!pinned || !connected) throw missing(name);
-      const pin = pinOf(connected.descriptor);
-      if (pin !== pinned.pin) throw drift(name, pinned.pin, pin, 'descriptor');
-      const definition = connected.definitionSha256;
-      if (pinned.definition_sha256 !== null && definition !== pinned.definition_sha256) {
-        throw drift(name, pinned.definition_sha256, definition ?? 'none', 'definition');
-      }
-      return connected;
+      return Promise.resolve(
+        pinned && {
+          descriptor: pinned.descriptor,
+          connect: async () => compared(pinned, await source.find(name)),
+        },
+      );
     },
   };
+}
+
+function compared(pinned: Surface['tools'][number], connected: ConnectedTool | undefined): ConnectedTool {
+  const { name } = pinned.descriptor;
+  if (!connected) throw missing(name);
+  const pin = pinOf(connected.descriptor);
+  if (pin !== pinned.pin) throw drift(name, pinned.pin, pin, 'descriptor');
+  const definition = connected.definitionSha256;
+  if (pinned.definition_sha256 !== null && definition !== pinned.definition_sha256) {
+    throw drift(name, pinned.definition_sha256, definition ?? 'none', 'definition');
+  }
+  return connected;
 }
 
 export interface HandMadeSurface {
@@ -52,10 +61,9 @@ export function handMadeSurface(settings: HandMadeSurface, source: ToolSource): 
     credentialSubject: null,
     allowedConsumers: null,
     descriptors: async () => inListedOrder(await source.all(), settings.tools).map((tool) => tool.descriptor),
-    resolve: async (name) => {
+    find: async (name) => {
       const connected = listed.has(name) ? await source.find(name) : undefined;
-      if (!connected) throw missing(name);
-      return connected;
+      return connected && { descriptor: connected.descriptor, connect: () => Promise.resolve(connected) };
     },
   };
 }

@@ -38,20 +38,38 @@ export interface ServedSurface {
   readonly allowedConsumers: ReadonlySet<string> | null;
   /** In a fixed order. Answered without supplying a tool where a contract pins them. */
   descriptors(): Promise<readonly ToolDescriptor[]>;
-  /**
-   * The connected tool behind a served name, compared with its pin.
-   * @throws PolicyError `tool_missing` or `schema_drift`
-   */
-  resolve(name: string): Promise<ConnectedTool>;
+  /** The served tool of that name; `undefined` when the surface serves none. Supplies no other tool. */
+  find(name: string): Promise<ServedTool | undefined>;
 }
 
-/**
- * The one rule for list and call: a tool is a consumer's when the surface serves it and the consumer is granted it.
- */
+export interface ServedTool {
+  readonly descriptor: ToolDescriptor;
+  /**
+   * The connected tool behind it, compared with its pin.
+   * @throws PolicyError `tool_missing` or `schema_drift`
+   */
+  connect(): Promise<ConnectedTool>;
+}
+
+/** The one rule for list and call: a served tool is a consumer's when it is granted by name. */
+function isGranted(consumer: Consumer, name: string): boolean {
+  return consumer.tools.has(name);
+}
+
+/** What this consumer may call, in the order of the surface. */
 export async function toolsOf(
   surface: ServedSurface,
   consumer: Consumer,
 ): Promise<readonly ToolDescriptor[]> {
   const served = await surface.descriptors();
-  return served.filter((tool) => consumer.tools.has(tool.name));
+  return served.filter(({ name }) => isGranted(consumer, name));
+}
+
+/** The tool that this consumer asks for, or `undefined`, whether it is not there or somebody else's. */
+export async function toolOf(
+  surface: ServedSurface,
+  consumer: Consumer,
+  name: unknown,
+): Promise<ServedTool | undefined> {
+  return typeof name === 'string' && isGranted(consumer, name) ? await surface.find(name) : undefined;
 }

@@ -1,4 +1,5 @@
 import { PolicyError } from '../policy/errors';
+import { isCredentialHeader, isHeaderValue } from '../policy/headers';
 
 /** What an upstream credential holds, as its fields are named in n8n. */
 export interface UpstreamCredential {
@@ -19,19 +20,8 @@ export interface UpstreamAccess {
   readonly secrets: readonly string[];
 }
 
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-/** Headers that frame the request; a credential that sets one could change what is asked. */
-const FRAMING = new Set([
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'upgrade',
-  'cookie',
-  'accept',
-]);
- 
-const HEADER_VALUE = /^[^\u0000-\u001f\u007f]+$/;
+/** Neither a header nor a parameter can carry these: control characters and halves of surrogate pairs. */
+const UNFIT = /[\p{Cc}\p{Cs}]/u;
 
 /** @throws PolicyError `credential_missing` that names the field to correct, never its value */
 export function upstreamAccess(credential: UpstreamCredential): UpstreamAccess {
@@ -40,15 +30,16 @@ export function upstreamAccess(credential: UpstreamCredential): UpstreamAccess {
   const name = (credential.name ?? '').trim();
   const secret = credential.secret ?? '';
   if (secret === '') throw incomplete('the secret is empty');
-  if (!HEADER_VALUE.test(secret)) throw incomplete('the secret holds a control character or a line break');
+  if (UNFIT.test(secret)) {
+    throw incomplete('the secret holds a control character, a line break or broken Unicode');
+  }
   switch (credential.authentication) {
     case 'bearer':
-      return { base, headers: { authorization: `Bearer ${secret}` }, query: {}, secrets: [secret] };
+      return { base, headers: { authorization: `Bearer ${inHeader(secret)}` }, query: {}, secrets: [secret] };
     case 'header': {
       const header = name.toLowerCase();
-      if (!HEADER_NAME.test(header) || FRAMING.has(header))
-        throw incomplete('the header name cannot be used');
-      return { base, headers: { [header]: secret }, query: {}, secrets: [secret] };
+      if (!isCredentialHeader(header)) throw incomplete('the header name cannot be used');
+      return { base, headers: { [header]: inHeader(secret) }, query: {}, secrets: [secret] };
     }
     case 'basic': {
       if (name === '' || name.includes(':')) throw incomplete('the user name is empty or holds a colon');
@@ -57,11 +48,22 @@ export function upstreamAccess(credential: UpstreamCredential): UpstreamAccess {
     }
     case 'query': {
       if (name === '') throw incomplete('the name of the query parameter is empty');
-      return { base, headers: {}, query: { [name]: secret }, secrets: [secret, encodeURIComponent(secret)] };
+      const sent = new URLSearchParams({ '': secret }).toString().slice(1);
+      return {
+        base,
+        headers: {},
+        query: { [name]: secret },
+        secrets: [secret, encodeURIComponent(secret), sent],
+      };
     }
     default:
       throw incomplete('the authentication kind is unknown');
   }
+}
+
+function inHeader(secret: string): string {
+  if (!isHeaderValue(secret)) throw incomplete('the secret holds characters that no header can carry');
+  return secret;
 }
 
 function baseUrl(text: string): URL {

@@ -13,32 +13,63 @@ forbidden.addSubnet('224.0.0.0', 4, 'ipv4');
 forbidden.addSubnet('240.0.0.0', 4, 'ipv4');
 forbidden.addAddress('100.100.100.200', 'ipv4');
 forbidden.addAddress('168.63.129.16', 'ipv4');
+forbidden.addAddress('192.0.0.192', 'ipv4');
 forbidden.addAddress('::', 'ipv6');
 forbidden.addSubnet('fe80::', 10, 'ipv6');
 forbidden.addSubnet('ff00::', 8, 'ipv6');
-forbidden.addAddress('fd00:ec2::254', 'ipv6');
+forbidden.addSubnet('fd00:ec2::', 32, 'ipv6');
+forbidden.addAddress('fd20:ce::254', 'ipv6');
 
-/** IPv4 inside IPv6: mapped (::ffff:0:0/96) and translated (64:ff9b::/96), which a BlockList sees as IPv6 only. */
-const EMBEDDED_IPV4 = /^(?:::ffff:|64:ff9b::)(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;
+/**
+ * IPv6 prefixes behind which an IPv4 address stands, and the group where it begins: compatible, mapped, translated
+ * (SIIT), NAT64 (global and of a local network), 6to4.
+ */
+const EMBEDDING: readonly { prefix: readonly number[]; at: number }[] = [
+  { prefix: [0, 0, 0, 0, 0, 0], at: 6 },
+  { prefix: [0, 0, 0, 0, 0, 0xffff], at: 6 },
+  { prefix: [0, 0, 0, 0, 0xffff, 0], at: 6 },
+  { prefix: [0x64, 0xff9b, 0, 0, 0, 0], at: 6 },
+  { prefix: [0x64, 0xff9b, 1], at: 6 },
+  { prefix: [0x2002], at: 1 },
+];
 
 /** Whether a connection to this address is never allowed. `address` is an IP literal without brackets. */
 export function isForbiddenAddress(address: string): boolean {
-  const embedded = EMBEDDED_IPV4.exec(address);
-  if (embedded) {
-    const [, dotted, high, low] = embedded;
-    if (dotted !== undefined) return forbidden.check(dotted, 'ipv4');
-    const bits = (parseInt(high ?? '0', 16) << 16) | parseInt(low ?? '0', 16);
-    return forbidden.check([24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join('.'), 'ipv4');
-  }
-  switch (isIP(address)) {
+  const [literal = ''] = address.split('%');
+  switch (isIP(literal)) {
     case 4:
-      return forbidden.check(address, 'ipv4');
-    case 6:
-      return forbidden.check(address, 'ipv6');
+      return forbidden.check(literal, 'ipv4');
+    case 6: {
+      const groups = groupsOf(literal);
+      if (isLoopback(groups)) return false;
+      return (
+        forbidden.check(literal, 'ipv6') ||
+        EMBEDDING.some(
+          ({ prefix, at }) =>
+            prefix.every((group, index) => groups[index] === group) &&
+            forbidden.check(ipv4Of(groups[at] ?? 0, groups[at + 1] ?? 0), 'ipv4'),
+        )
+      );
+    }
     default:
       return true;
   }
 }
+
+/** The eight groups of an IPv6 address in whatever spelling. */
+function groupsOf(address: string): number[] {
+  const normal = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [left = [], right = []] = normal
+    .split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = Array<string>(8 - left.length - right.length).fill('0');
+  return [...left, ...zeros, ...right].map((group) => parseInt(group, 16));
+}
+
+const isLoopback = (groups: readonly number[]) =>
+  groups.every((group, index) => group === (index === 7 ? 1 : 0));
+
+const ipv4Of = (high: number, low: number) => [high >> 8, high & 255, low >> 8, low & 255].join('.');
 
 function refusal(): PolicyError {
   return new PolicyError(

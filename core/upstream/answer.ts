@@ -101,11 +101,15 @@ async function failureOf(
   const detail = code === 'upstream_rejected' ? await explanation(response, operation, access) : undefined;
   if (detail === undefined) response.discard();
   const retryAfter = Number(response.header('retry-after'));
-  return new PolicyError(code, detail === undefined ? `${sentence}.` : `${sentence}: ${detail}`, {
-    ...(Number.isInteger(retryAfter) && retryAfter > 0
-      ? { retryAfterSeconds: Math.min(retryAfter, 3_600) }
-      : {}),
-  });
+  return new PolicyError(
+    code,
+    `${sentence}${detail === undefined ? '' : `: ${detail.replace(/[.\s]+$/, '')}`}.`,
+    {
+      ...(Number.isInteger(retryAfter) && retryAfter > 0
+        ? { retryAfterSeconds: Math.min(retryAfter, 3_600) }
+        : {}),
+    },
+  );
 }
 
 /** Upstream's own sentence, where the contract says that it may be shown, e.g. what is wrong with a query. */
@@ -123,6 +127,7 @@ async function explanation(
       ...access.secrets,
       access.base.origin,
       access.base.host,
+      access.base.hostname,
     ]);
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 import type { PreparedOperation } from '../contract/definition';
 import { satisfies, validateArguments } from '../policy/arguments';
-import { PolicyError } from '../policy/errors';
+import { PolicyError, toPolicyError } from '../policy/errors';
 import { utf8Bytes } from '../policy/limits';
 import type { UpstreamAccess } from './access';
 import { readAnswer } from './answer';
@@ -51,7 +51,7 @@ export async function callOperation(
     const response = await exchange({ url, headers, signal }, prepared, access, ports.transport);
     const body = await readAnswer(response, operation, access, limits.response_bytes);
     const shaped = adapter.type === 'prometheus_readonly' ? normalizePrometheusBody(body) : body;
-    return checked(project(shaped, definition, asked, args), prepared);
+    return checked(() => project(shaped, definition, asked, args), prepared);
   } catch (error) {
     throw explain(error, timeout, context.signal, limits.timeout_seconds);
   }
@@ -80,12 +80,19 @@ async function exchange(
   return await transport({ ...request, url: next });
 }
 
-function checked(structured: Projected, { definition, descriptor }: PreparedOperation): CallResult {
+const OTHER_SHAPE =
+  'Upstream answered with values of another type than the contract declares; its version may differ.';
+
+function checked(projected: () => Projected, { definition, descriptor }: PreparedOperation): CallResult {
+  let structured: Projected;
+  try {
+    structured = projected();
+  } catch (error) {
+    // For example a record that is nested deeper than the stack.
+    throw toPolicyError(error, 'upstream_unexpected_shape', OTHER_SHAPE);
+  }
   if (descriptor.outputSchema && !satisfies(descriptor.outputSchema, structured)) {
-    throw new PolicyError(
-      'upstream_unexpected_shape',
-      'Upstream answered with values of another type than the contract declares; its version may differ.',
-    );
+    throw new PolicyError('upstream_unexpected_shape', OTHER_SHAPE);
   }
   const text = JSON.stringify(structured);
   if (utf8Bytes(text) > definition.limits.response_bytes) {
@@ -99,7 +106,8 @@ function checked(structured: Projected, { definition, descriptor }: PreparedOper
 
 function explain(error: unknown, timeout: AbortSignal, caller: AbortSignal, seconds: number): PolicyError {
   if (error instanceof PolicyError) return error;
-  if (timeout.aborted) {
+  // The server's own timer may be the one that rings first; it is the same limit.
+  if (timeout.aborted || (caller.reason as { name?: unknown } | undefined)?.name === 'TimeoutError') {
     return new PolicyError('upstream_timeout', `Upstream did not answer within ${String(seconds)} seconds.`);
   }
   if (caller.aborted) return new PolicyError('call_cancelled', 'The caller ended the request.');

@@ -1,7 +1,7 @@
 import type { OperationDefinition } from '../contract/definition';
 import { parsePath, readPointer, type PathSegment } from '../contract/paths';
 import { PolicyError } from '../policy/errors';
-import { redactPaths } from '../policy/redaction';
+import { headOf, redactPaths } from '../policy/redaction';
 
 /** What a caller gets: one record, or the envelope around a list. */
 export type Projected = Record<string, unknown>;
@@ -29,6 +29,7 @@ export function project(
   if (response.items === null) {
     const kept = record(body);
     if (kept === null || typeof kept !== 'object' || Array.isArray(kept)) throw unexpected('one record');
+    if (Object.keys(kept).length === 0) throw unexpected('a record of the expected fields');
     return kept as Projected;
   }
   const found = listAt(body, response.items, response.map);
@@ -53,11 +54,8 @@ function listAt(
   map: OperationDefinition['operation']['response']['map'],
 ): unknown[] {
   const found = readPointer(body, pointer);
-  // Some upstreams leave an empty list out or send null for it.
-  if (found === undefined || found === null) {
-    if (body === null || typeof body !== 'object') throw unexpected('a list of records');
-    return [];
-  }
+  // Go and PHP write null for an empty list. No list at all is no empty list: it may be a sign-in answer.
+  if (found === null) return [];
   if (map === null) {
     if (!Array.isArray(found)) throw unexpected('a list of records');
     return found;
@@ -152,7 +150,7 @@ const PLAIN = { enumerable: true, writable: true, configurable: true };
 function cutTexts(value: unknown, maximum: number): unknown {
   if (typeof value === 'string') {
     if (value.length <= maximum) return value;
-    return `${value.slice(0, maximum)}… [cut: ${String(value.length)} characters in total]`;
+    return `${headOf(value, maximum)}… [cut: ${String(value.length)} characters in total]`;
   }
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map((entry) => cutTexts(entry, maximum));

@@ -1,6 +1,8 @@
 import type { OperationDefinition } from '../contract/definition';
+import { readPointer } from '../contract/paths';
 import { PolicyError } from '../policy/errors';
 import { parseDuration, parseTime, queryReach } from './promql';
+import { scalarText } from './request';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -45,11 +47,13 @@ function boundPoints(start: number, end: number, step: number, most: number): vo
   }
   const points = (end - start) / step + 1;
   if (points <= most) return;
-  const smallest = Math.max(1, Math.ceil((end - start) / Math.max(1, most - 1)));
+  const advice =
+    most > 1
+      ? `use a step of at least ${String(Math.max(1, Math.ceil((end - start) / (most - 1))))}s or a shorter range`
+      : 'ask for a shorter range';
   throw new PolicyError(
     'range_too_wide',
-    `The range asks for ${String(Math.floor(points))} points per series and ${String(most)} are allowed; ` +
-      `use a step of at least ${String(smallest)}s or a shorter range.`,
+    `The range asks for ${String(Math.floor(points))} points per series and ${String(most)} are allowed; ${advice}.`,
     { pointer: '/step' },
   );
 }
@@ -57,7 +61,7 @@ function boundPoints(start: number, end: number, step: number, most: number): vo
 function timeArgument(args: Arguments, name: string): number | undefined {
   const value = args[name];
   if (value === undefined || value === null) return undefined;
-  const seconds = parseTime(String(value));
+  const seconds = parseTime(scalarText(value, name));
   if (seconds !== undefined) return seconds;
   throw new PolicyError(
     'range_unreadable',
@@ -67,7 +71,7 @@ function timeArgument(args: Arguments, name: string): number | undefined {
 }
 
 function stepArgument(args: Arguments): number {
-  const step = parseDuration(String(args['step']));
+  const step = parseDuration(scalarText(args['step'], 'step'));
   if (step !== undefined && step > 0) return step;
   throw new PolicyError(
     'range_unreadable',
@@ -92,8 +96,8 @@ function lookbackTooFar(allowedSeconds: number): PolicyError {
  * result has one shape.
  */
 export function normalizePrometheusBody(body: unknown): unknown {
-  const data = (body as { data?: { resultType?: unknown; result?: unknown } } | null)?.data;
-  if (data === undefined || data === null || typeof data !== 'object') return body;
-  if (data.resultType !== 'scalar' && data.resultType !== 'string') return body;
-  return { ...(body as object), data: { ...data, result: [{ metric: {}, value: data.result }] } };
+  const resultType = readPointer(body, '/data/resultType');
+  if (resultType !== 'scalar' && resultType !== 'string') return body;
+  const { data, ...rest } = body as { data: { result?: unknown } };
+  return { ...rest, data: { ...data, result: [{ metric: {}, value: data.result }] } };
 }

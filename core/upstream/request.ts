@@ -15,8 +15,6 @@ export interface BuiltRequest {
   readonly asked: number | undefined;
 }
 
-type Scalar = string | number | boolean;
-
 /**
  * Builds the one request that an operation can make. Origin and prefix come from the credential, method and path
  * from the contract; a caller's argument fills a declared, encoded slot and nothing else.
@@ -46,7 +44,7 @@ export function buildRequest(
   for (const [name, placement] of Object.entries(request.arguments)) {
     const value = name === pagination.size_argument ? asked : args[name];
     if (value === undefined || value === null) continue;
-    const text = String(value);
+    const text = scalarText(value, name);
     if (placement.in === 'path') slots.set(placement.as, pathSegment(text, name));
     else query.append(placement.as, text);
   }
@@ -63,7 +61,13 @@ export function buildRequest(
   }
   for (const [name, value] of Object.entries(access.query)) query.set(name, value);
 
-  const path = request.path.replace(/\{([a-z0-9_]+)\}/g, (_whole, slot: string) => slots.get(slot) ?? '');
+  const path = request.path.replace(/\{([a-z0-9_]+)\}/g, (_whole, slot: string) => {
+    const filling = slots.get(slot);
+    // Left empty, `/orders/{id}` would ask for all orders.
+    if (filling === undefined)
+      throw new PolicyError('arguments_invalid', `Nothing fills {${slot}} of the path.`);
+    return filling;
+  });
   const url = new URL(access.base);
   url.pathname = access.base.pathname.replace(/\/+$/, '') + path;
   url.search = query.toString();
@@ -80,16 +84,27 @@ export function buildRequest(
 }
 
 /**
- * A value as exactly one path segment. Separators are refused although they would be encoded: a proxy that decodes
- * before it routes would climb with them.
+ * A value as upstream reads it. A list or object has no such form, and is in no slot that lint lets pass.
+ *
+ * @throws PolicyError `arguments_invalid`
  */
+export function scalarText(value: unknown, argument: string): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw new PolicyError('arguments_invalid', `Argument /${argument} must be text, a number, true or false.`, {
+    pointer: `/${argument}`,
+  });
+}
+
+/**
+ * Separators, dot segments and what cannot be encoded. Encoded separators count although they would be encoded once
+ * more: a proxy that decodes before it routes would climb with them.
+ */
+const NO_SEGMENT = /^\.{0,2}$|[/\\\p{Cc}\p{Cs}]|%2e|%2f|%5c|%00/iu;
+
+/** A value as exactly one path segment. */
 function pathSegment(value: string, argument: string): string {
-  if (
-    value === '' ||
-    value === '.' ||
-    value === '..' ||
-    /[/\\\u0000-\u001f\u007f]|%2e|%2f|%5c|%00/i.test(value)
-  ) {
+  if (NO_SEGMENT.test(value)) {
     throw new PolicyError(
       'arguments_invalid',
       `Argument /${argument} must be one plain path segment without slashes or dot segments.`,
@@ -107,6 +122,8 @@ export function matchesPathTemplate(pathname: string, access: UpstreamAccess, te
   const actual = pathname.slice(prefix.length).split('/');
   return (
     expected.length === actual.length &&
-    expected.every((part, index) => (part.startsWith('{') ? actual[index] !== '' : part === actual[index]))
+    expected.every((part, index) =>
+      part.startsWith('{') ? !NO_SEGMENT.test(actual[index] ?? '') : part === actual[index],
+    )
   );
 }

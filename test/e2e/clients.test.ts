@@ -4,7 +4,6 @@ import {
 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
 import { surfaceOf } from '../../core/contract/surface';
 import { hosts } from '../support/hostsFixture';
@@ -30,7 +29,7 @@ const initOf = (bearer: string) => ({ requestInit: { headers: { Authorization: `
 const sdkV1: Connect = async (url, bearer) => {
   const client = new ClientV1(INFO);
   const transport = new TransportV1(new URL(url), initOf(bearer));
-  await client.connect(transport as Transport);
+  await client.connect(transport);
   return {
     list: async () => (await client.listTools()).tools as unknown as ListedTool[],
     call: async (name, args) => (await client.callTool({ name, arguments: args })) as unknown as ToolResult,
@@ -39,7 +38,9 @@ const sdkV1: Connect = async (url, bearer) => {
       instructions: client.getInstructions(),
       protocol: transport.protocolVersion,
     }),
-    close: async () => await client.close(),
+    close: async () => {
+      await client.close();
+    },
   };
 };
 
@@ -56,7 +57,9 @@ const sdkV2 =
         instructions: client.getInstructions(),
         protocol: client.getNegotiatedProtocolVersion(),
       }),
-      close: async () => await client.close(),
+      close: async () => {
+        await client.close();
+      },
     };
   };
 
@@ -94,7 +97,6 @@ const CLIENTS: { client: string; connect: Connect; protocol: string }[] = [
 describe.each(hosts())('real clients on n8n $version', (host) => {
   let surface: TestSurface;
   const wrong = newBearer();
-  itKeepsTheLogClean(host, () => [surface.bearer, wrong]);
 
   beforeAll(async () => {
     surface = await publishContract(host, {
@@ -103,14 +105,18 @@ describe.each(hosts())('real clients on n8n $version', (host) => {
       upstream: ownApi(host),
     });
   });
-  afterAll(async () => await surface.remove());
+  afterAll(async () => {
+    await surface.remove();
+  });
 
   describe.each(CLIENTS)('$client', ({ connect, protocol }) => {
     let connected: Connected;
     beforeAll(async () => {
       connected = await connect(surface.url, surface.bearer);
     });
-    afterAll(async () => await connected.close());
+    afterAll(async () => {
+      await connected.close();
+    });
 
     it('learns who answers, in the newest protocol revision that both speak', async () => {
       const contract = await readContract('web-app-n8n');
@@ -166,9 +172,13 @@ describe.each(hosts())('real clients on n8n $version', (host) => {
     it('is refused with 401 under a wrong bearer', async () => {
       const attempt = async () => {
         const stranger = await connect(surface.url, wrong);
-        await stranger.list().finally(async () => await stranger.close());
+        await stranger.list().finally(async () => {
+          await stranger.close();
+        });
       };
       await expect(attempt()).rejects.toThrow(/401|[Uu]nauthorized|bearer is not known/);
     });
   });
+
+  itKeepsTheLogClean(host, () => [surface.bearer, wrong]);
 });

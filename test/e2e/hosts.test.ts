@@ -3,7 +3,9 @@ import { hosts } from '../support/hostsFixture';
 /** Proves the harness that every other end-to-end suite stands on. */
 describe.each(hosts())('n8n $version', (host) => {
   it('answers the public API to the key that was made', async () => {
-    await expect(host.api.get('/workflows?limit=1')).resolves.toMatchObject({ data: expect.any(Array) });
+    await expect(host.api.get('/workflows?limit=1')).resolves.toMatchObject({
+      data: expect.any(Array) as unknown[],
+    });
   });
 
   it.each([

@@ -13,8 +13,10 @@ export interface Execution {
 
 interface StoredExecution {
   id: string | number;
-  status: string;
+  /** The public API of 1.100.1 does not tell. */
+  status?: string;
   finished: boolean;
+  stoppedAt: string | null;
   data?: {
     resultData?: {
       error?: { message?: string };
@@ -29,9 +31,9 @@ export async function executionsOf(host: AttachedHost, workflowId: string): Prom
     `/executions?workflowId=${workflowId}&includeData=true&limit=100`,
   );
   return data
-    .map(({ id, status, finished, data: stored }) => ({
+    .map(({ id, status, finished, stoppedAt, data: stored }) => ({
       id,
-      status,
+      status: status ?? (finished ? 'success' : stoppedAt ? 'error' : 'running'),
       finished,
       error: stored?.resultData?.error?.message,
       outputs: Object.fromEntries(

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { AttachedHost } from '../hosts/host';
 import { codeOf, sentenceOf } from './mcpRequest';
 import type { RawResponse } from './rawHttp';
@@ -19,7 +21,7 @@ export function expectRefusal(response: RawResponse, expected: ExpectedRefusal):
   expect({ status: response.status, code: codeOf(response), body: response.text }).toEqual({
     status: expected.status,
     code: expected.code,
-    body: expect.any(String),
+    body: expect.any(String) as string,
   });
   expectOneSentence(sentenceOf(response));
   if (expected.sentence) expect(sentenceOf(response)).toMatch(expected.sentence);
@@ -37,11 +39,19 @@ export function expectNothingLeaked(response: RawResponse, forbidden: readonly s
 }
 
 /** The audit lines of one request, found by the correlation id that its answer carries. */
-export function auditLinesOf(host: AttachedHost, response: RawResponse): Record<string, unknown>[] {
+export async function auditLinesOf(
+  host: AttachedHost,
+  response: RawResponse,
+): Promise<Record<string, unknown>[]> {
   const id = String(response.headers['x-correlation-id']);
-  return host
-    .logs()
-    .split('\n')
-    .filter((line) => line.includes('mcp_audit ') && line.includes(id))
-    .map((line) => JSON.parse(line.slice(line.indexOf('{'))) as Record<string, unknown>);
+  // The line is written after the answer has left.
+  for (let tries = 0; ; tries += 1) {
+    const lines = host
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes('mcp_audit ') && line.includes(id))
+      .map((line) => JSON.parse(line.slice(line.indexOf('{'))) as Record<string, unknown>);
+    if (lines.length > 0 || tries >= 40) return lines;
+    await sleep(50);
+  }
 }

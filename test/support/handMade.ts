@@ -6,7 +6,7 @@ import type { Limits } from '../../core/policy/limits';
 import type { AttachedHost } from '../hosts/host';
 import { grantsOf, untilServed, type TestSurface, type WantedConsumer } from './publish';
 
-type Node = Omit<WorkflowNode, 'credentials'> & {
+export type ToolNode = Omit<WorkflowNode, 'credentials'> & {
   credentials?: Record<string, { id: string; name: string }>;
 };
 
@@ -25,7 +25,7 @@ export interface HandMadeWishes {
   slug: string;
   applicationId?: string;
   /** Connected to the trigger's tools input. */
-  tools: readonly Node[];
+  tools: readonly ToolNode[];
   toolNames: readonly string[];
   /** Tools that consumers may call; `toolNames` if absent. */
   granted?: readonly string[];
@@ -33,7 +33,7 @@ export interface HandMadeWishes {
   recording?: 'all' | 'refusals' | 'none';
   consumers?: readonly WantedConsumer[];
   /** Wired to the trigger's main output. */
-  audit?: Node;
+  audit?: ToolNode;
   /** Leaves the trigger without its consumers credential. */
   withoutCredential?: boolean;
 }
@@ -95,10 +95,10 @@ export async function activate(host: AttachedHost, workflowId: string): Promise<
   await host.api.post(`/workflows/${workflowId}/activate`);
 }
 
-/** Deactivates and deletes. 2.41.1 refuses the second with 409 while the first is still under way. */
+/** Deactivates and deletes. 2.41.1 refuses the second with 409 while the first is under way, up to 15 s. */
 export async function removeWorkflow(host: AttachedHost, workflowId: string): Promise<void> {
   await host.api.request('POST', `/workflows/${workflowId}/deactivate`);
-  for (let tries = 0; tries < 50; tries += 1) {
+  for (let tries = 0; tries < 120; tries += 1) {
     const { status } = await host.api.request('DELETE', `/workflows/${workflowId}`);
     if (status !== 409) return;
     await sleep(200);
@@ -119,16 +119,16 @@ export function node(
   type: string,
   typeVersion: number,
   parameters: Record<string, unknown> = {},
-): Node {
+): ToolNode {
   return { id: randomUUID(), name, type, typeVersion, position: [220 * (column++ % 8), 320], parameters };
 }
 
-export function calculator(name = 'Calculator'): Node {
+export function calculator(name = 'Calculator'): ToolNode {
   return node(name, '@n8n/n8n-nodes-langchain.toolCalculator', 1);
 }
 
 /** n8n's Code Tool with one text argument `id`; `jsCode` sees it as `query.id` and returns text. */
-export function codeTool(name: string, jsCode: string): Node {
+export function codeTool(name: string, jsCode: string): ToolNode {
   return node(name, '@n8n/n8n-nodes-langchain.toolCode', 1.1, {
     name,
     description: `Test tool ${name}`,

@@ -81,7 +81,7 @@ export async function publishContract(host: AttachedHost, wishes: ContractWishes
     contract.operations.map(({ name }) => name),
   );
   const api = new N8nPublicApi(host.url, host.apiKey);
-  const published = await publishSurface(api, {
+  const published = await publishSurface(api, host.mcpUrl(path), {
     contract,
     owner: path,
     consumers: grants.rows,

@@ -1,0 +1,201 @@
+import { TRIGGER_NODE_NAME } from '../../core/contract/render';
+import type { AttachedHost, Host } from '../hosts/host';
+import { startHost } from '../hosts/host';
+import { editWorkflow, eventually } from '../support/editWorkflow';
+import { expectRefusal } from '../support/expectations';
+import {
+  activate,
+  codeTool,
+  createHandMade,
+  publishHandMade,
+  type HandMadeWishes,
+} from '../support/handMade';
+import { hosts, packedTarball } from '../support/hostsFixture';
+import { faultsIn, itKeepsTheLogClean } from '../support/logWatch';
+import { callTool, codeOf, rpc, textOf } from '../support/mcpRequest';
+import {
+  newBearer,
+  ownApi,
+  publishContract,
+  sha256Hex,
+  untilServed,
+  type TestSurface,
+} from '../support/publish';
+
+const answering = (slug: string, text: string): HandMadeWishes => ({
+  slug,
+  tools: [codeTool('find_order', `return '${text}';`)],
+  toolNames: ['find_order'],
+});
+const ask = async (surface: TestSurface) => await callTool(surface, 'find_order', { id: '1' });
+
+describe.each(hosts())('the life of a surface on n8n $version', (host: AttachedHost) => {
+  const made: TestSurface[] = [];
+  const secrets: string[] = [];
+  afterAll(async () => {
+    await Promise.all(
+      made.map(async (surface) => {
+        await surface.remove();
+      }),
+    );
+  });
+  const keep = (surface: TestSurface) => {
+    made.push(surface);
+    return surface;
+  };
+
+  it('stops serving when the workflow is deactivated, and serves again when it is activated', async () => {
+    const surface = keep(await publishHandMade(host, answering('life-switch', 'here')));
+    await host.api.post(`/workflows/${surface.workflowId}/deactivate`);
+    await eventually(async () => {
+      const answer = await rpc(surface, 'tools/list');
+      expect(answer.status).toBe(404);
+      expect(answer.text).not.toContain('find_order');
+    });
+    await activate(host, surface.workflowId);
+    await untilServed(surface);
+    expect(textOf(await ask(surface))).toBe('here');
+  });
+
+  it('never mixes two workflows with the same path: one serves, under its own bearers only', async () => {
+    const first = keep(await publishHandMade(host, answering('life-first', 'first')));
+    const second = keep(await createHandMade(host, answering('life-second', 'second')));
+    await editWorkflow(host, second.workflowId, ({ nodes }) => {
+      const trigger = nodes.find(({ name }) => name === TRIGGER_NODE_NAME);
+      if (trigger) trigger.parameters['path'] = 'e2e-life-first';
+    });
+    await host.api.request('POST', `/workflows/${second.workflowId}/activate`);
+    const answers = await Promise.all([ask(first), ask({ ...first, bearer: second.bearer })]);
+    // 1.100.1 gives the path to the newer workflow, 2.x leaves it to the older one.
+    const [served, refused] = host.version.startsWith('1.') ? [1, 0] : [0, 1];
+    expect(answers[served]?.status).toBe(200);
+    expect(textOf(answers[served] ?? answers[0])).toBe(served === 0 ? 'first' : 'second');
+    expect(answers[refused]?.status).toBe(401);
+  });
+
+  it('is not published over a path that somebody else serves, and leaves nothing behind', async () => {
+    const surface = keep(await publishHandMade(host, answering('life-taken', 'mine')));
+    const attempt = publishContract(host, {
+      applicationId: 'web-app-n8n',
+      slug: 'life-taken',
+      upstream: ownApi(host),
+    });
+    await expect(attempt).rejects.toThrow(/Another workflow serves \/mcp\/e2e-life-taken/);
+    expect(textOf(await ask(surface))).toBe('mine');
+    const { data } = await host.api.get<{ data: { name: string }[] }>('/workflows?limit=250');
+    expect(data.map(({ name }) => name)).not.toContain('e2e-life-taken:web-app-n8n');
+  });
+
+  it('knows consumers by name: expired, not admitted by the contract, and one with two bearers', async () => {
+    const surface = keep(
+      await publishContract(host, {
+        applicationId: 'web-app-n8n',
+        slug: 'life-consumers',
+        upstream: ownApi(host),
+        consumers: [{ id: 'client-inspector' }, { id: 'client-stranger' }],
+      }),
+    );
+    const stranger = { ...surface, bearer: surface.bearers['client-stranger'] ?? '' };
+    expectRefusal(await rpc(stranger, 'tools/list'), { status: 403, code: 'consumer_not_allowed' });
+
+    const [old, next, late] = [newBearer(), newBearer(), newBearer()];
+    secrets.push(old, next, late);
+    const rows = [
+      {
+        id: 'client-inspector',
+        tokenSha256: sha256Hex(old),
+        secondTokenSha256: sha256Hex(next),
+        tools: 'find_order',
+      },
+      { id: 'client-cursor', tokenSha256: sha256Hex(late), expiresAt: '2020-01-01', tools: 'find_order' },
+    ];
+    const { id, name } = await host.api.post<{ id: string; name: string }>('/credentials', {
+      name: 'e2e-life-rotation',
+      type: 'mcpConsumersApi',
+      data: { consumers: { values: rows } },
+    });
+    const rotating = keep(await createHandMade(host, answering('life-rotation', 'both')));
+    await editWorkflow(host, rotating.workflowId, ({ nodes }) => {
+      const trigger = nodes.find((node) => node.name === TRIGGER_NODE_NAME);
+      if (trigger) trigger.credentials = { mcpConsumersApi: { id, name } };
+    });
+    await activate(host, rotating.workflowId);
+    await untilServed({ ...rotating, bearer: old });
+    for (const bearer of [old, next]) expect(textOf(await ask({ ...rotating, bearer }))).toBe('both');
+    expectRefusal(await ask({ ...rotating, bearer: late }), { status: 401, code: 'bearer_expired' });
+    await host.api.request('DELETE', `/credentials/${id}`);
+    // A surface whose credential is gone refuses everybody and says why only to the operator.
+    await eventually(async () => {
+      expectRefusal(await ask({ ...rotating, bearer: old }), { status: 503, code: 'surface_unconfigured' });
+    });
+  });
+
+  it('ends a call that takes too long, and a place that it held is free again', async () => {
+    const surface = keep(
+      await publishHandMade(host, {
+        ...answering('life-slow', ''),
+        tools: [
+          codeTool(
+            'find_order',
+            "if (query.id === 'slow') await new Promise((r) => setTimeout(r, 3000)); return 'done';",
+          ),
+        ],
+        limits: { timeout_seconds: 1, concurrent_requests: 1 },
+      }),
+    );
+    const slow = callTool(surface, 'find_order', { id: 'slow' });
+    const busy = callTool(surface, 'find_order', { id: 'quick' });
+    const codes = [codeOf(await slow), codeOf(await busy)];
+    // Which of the two came first is not ours to say.
+    expect(codes).toContainEqual(expect.stringMatching(/^tool_timeout$|^too_many_requests$/));
+    expectRefusal(await callTool(surface, 'find_order', { id: 'slow' }), {
+      status: 200,
+      code: 'tool_timeout',
+    });
+    expect(textOf(await callTool(surface, 'find_order', { id: 'quick' }))).toBe('done');
+  });
+
+  itKeepsTheLogClean(host, () => [...secrets, ...made.flatMap(({ bearers }) => Object.values(bearers))]);
+});
+
+describe('a restart', () => {
+  const versions = hosts().map(({ version }) => version);
+  let started: Host[] = [];
+  beforeAll(async () => {
+    const tarball = packedTarball();
+    const results = await Promise.allSettled(
+      versions.map(async (version) => await startHost({ version, tarball, onProgress: () => undefined })),
+    );
+    started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    expect(started).toHaveLength(versions.length);
+  });
+  afterAll(async () => {
+    await Promise.all(
+      started.map(async (host) => {
+        await host.stop();
+      }),
+    );
+  });
+
+  it('loses nothing: the same surface answers the same bearer, and a session id of before is ignored (C057)', async () => {
+    await Promise.all(
+      started.map(async (host) => {
+        const surface = await publishContract(host, {
+          applicationId: 'web-app-n8n',
+          slug: 'restart',
+          upstream: ownApi(host),
+        });
+        const before = await rpc(surface, 'tools/list');
+        await host.restart();
+        await untilServed(surface);
+        const after = await rpc(surface, 'tools/list', undefined, {
+          headers: [['Mcp-Session-Id', 'of-before']],
+        });
+        expect([after.status, after.text]).toEqual([200, before.text]);
+        expect(codeOf(await callTool(surface, 'n8n_list_workflows'))).toBe('ok');
+        expect(faultsIn(host.logs())).toEqual([]);
+        expect(host.logs()).not.toContain(surface.bearer);
+      }),
+    );
+  });
+});

@@ -1,0 +1,216 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ExecuteContext, HookContext, SupplyDataContext, WebhookContext } from 'n8n-core';
+import {
+  NodeConnectionTypes,
+  NodeHelpers,
+  Workflow,
+  type IConnections,
+  type INode,
+  type INodeExecutionData,
+  type INodeType,
+  type IRunExecutionData,
+  type IWebhookData,
+  type IWebhookFunctions,
+  type IWebhookResponseData,
+  type IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+import { McpBearerServerTrigger } from '../../nodes/McpBearerServerTrigger/McpBearerServerTrigger.node';
+import { McpReadTool } from '../../nodes/McpReadTool/McpReadTool.node';
+
+export const TRIGGER = 'n8n-nodes-mcp-curated.mcpBearerServerTrigger';
+export const READ_TOOL = 'n8n-nodes-mcp-curated.mcpReadTool';
+
+/** Credentials by the id that a node refers to. */
+export type Credentials = Record<string, object>;
+
+export interface Bench {
+  readonly workflow: Workflow;
+  readonly additionalData: IWorkflowExecuteAdditionalData;
+}
+
+export function node(
+  name: string,
+  type: string,
+  parameters: object,
+  credentials: Record<string, string> = {},
+): INode {
+  return {
+    id: `id-of-${name}`,
+    name,
+    type,
+    typeVersion: type === TRIGGER ? 2 : 1,
+    position: [0, 0],
+    parameters: parameters as INode['parameters'],
+    credentials: Object.fromEntries(
+      Object.entries(credentials).map(([kind, id]) => [kind, { id, name: id }]),
+    ),
+  };
+}
+
+/** A workflow of n8n's own class, every other node connected to the first one as a tool. */
+export function bench(
+  nodes: INode[],
+  credentials: Credentials,
+  others: Record<string, INodeType> = {},
+): Bench {
+  const types: Record<string, INodeType> = {
+    [TRIGGER]: new McpBearerServerTrigger(),
+    [READ_TOOL]: new McpReadTool(),
+    ...others,
+  };
+  const [root, ...tools] = nodes;
+  const connections: IConnections = Object.fromEntries(
+    tools.map(({ name }) => [
+      name,
+      {
+        [NodeConnectionTypes.AiTool]: [
+          [{ node: root?.name ?? '', type: NodeConnectionTypes.AiTool, index: 0 }],
+        ],
+      },
+    ]),
+  );
+  const typeOf = (name: string) => {
+    const found = types[name];
+    if (!found) throw new Error(`The bench knows no node type ${name}.`);
+    return found;
+  };
+  const workflow = new Workflow({
+    id: 'workflow-1',
+    nodes,
+    connections,
+    active: true,
+    nodeTypes: {
+      getByName: typeOf,
+      getByNameAndVersion: (name: string, version?: number) =>
+        NodeHelpers.getVersionedNodeType(typeOf(name), version),
+      getKnownTypes: () => ({}),
+    },
+  });
+  const additionalData = {
+    credentialsHelper: {
+      getDecrypted: (_data: unknown, { id }: { id: string }) => {
+        const found = credentials[id];
+        return found ? Promise.resolve(found) : Promise.reject(new Error(`No credential ${id}`));
+      },
+    },
+    currentNodeExecutionIndex: 0,
+  } as unknown as IWorkflowExecuteAdditionalData;
+  return { workflow, additionalData };
+}
+
+export function emptyRun(runData: IRunExecutionData['resultData']['runData'] = {}): IRunExecutionData {
+  return {
+    startData: {},
+    resultData: { runData },
+    executionData: {
+      contextData: {},
+      nodeExecutionStack: [],
+      metadata: {},
+      waitingExecution: {},
+      waitingExecutionSource: {},
+    },
+  };
+}
+
+function nodeOf({ workflow }: Bench, name: string): INode {
+  const found = workflow.getNode(name);
+  if (!found) throw new Error(`The bench has no node ${name}.`);
+  return found;
+}
+
+export function supplyContext(on: Bench, name: string, run = emptyRun()): SupplyDataContext {
+  return new SupplyDataContext(
+    on.workflow,
+    nodeOf(on, name),
+    on.additionalData,
+    'webhook',
+    run,
+    0,
+    [],
+    {},
+    NodeConnectionTypes.AiTool,
+    { data: {}, node: nodeOf(on, name), source: null },
+    [],
+  );
+}
+
+export function executeContext(
+  on: Bench,
+  name: string,
+  items: INodeExecutionData[],
+  run = emptyRun(),
+): ExecuteContext {
+  const data = { main: [items] };
+  return new ExecuteContext(
+    on.workflow,
+    nodeOf(on, name),
+    on.additionalData,
+    'webhook',
+    run,
+    0,
+    items,
+    data,
+    { data, node: nodeOf(on, name), source: null },
+    [],
+  );
+}
+
+export function hookContext(on: Bench, name: string): HookContext {
+  return new HookContext(on.workflow, nodeOf(on, name), on.additionalData, 'trigger', 'activate');
+}
+
+export interface ServedTrigger {
+  readonly url: string;
+  /** What each `webhook()` told n8n to do, in order. */
+  readonly outcomes: IWebhookResponseData[];
+  stop(): Promise<void>;
+}
+
+/** Runs the trigger behind a real HTTP server, the body parsed before it as n8n does. */
+export async function serveTrigger(on: Bench, name: string): Promise<ServedTrigger> {
+  const trigger = new McpBearerServerTrigger();
+  const outcomes: IWebhookResponseData[] = [];
+  const server: Server = createServer((request, response) => {
+    void (async () => {
+      const rawBody = await readAll(request);
+      Object.assign(request, {
+        rawBody,
+        body: rawBody.length === 0 ? undefined : JSON.parse(rawBody.toString()),
+      });
+      const context = new WebhookContext(
+        on.workflow,
+        nodeOf(on, name),
+        { ...on.additionalData, httpRequest: request, httpResponse: response } as never,
+        'webhook',
+        { webhookDescription: { name: 'default' } } as IWebhookData,
+        [],
+        null,
+      );
+      outcomes.push(await trigger.webhook.call(context as unknown as IWebhookFunctions));
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/mcp/test`,
+    outcomes,
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => {
+          resolve();
+        });
+      }),
+  };
+}
+
+function parsed(rawBody: Buffer): unknown {
+  return rawBody.length === 0 ? undefined : JSON.parse(rawBody.toString());
+}
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,7 @@
+import { Container } from '@n8n/di';
+import { SSHClientsManager } from 'n8n-core/dist/execution-engine/ssh-clients-manager';
+
+// n8n-core starts a timer with the first context and expects the host to stop it.
+afterAll(() => {
+  Container.get(SSHClientsManager).onShutdown();
+});
