@@ -46,7 +46,7 @@ export function http(options: HttpRequest): Promise<HttpResponse> {
             const body: unknown = isJson && text !== '' ? JSON.parse(text) : text;
             resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
           } catch (error) {
-            reject(error);
+            reject(error instanceof Error ? error : new Error('the answer is not JSON'));
           }
         });
       },

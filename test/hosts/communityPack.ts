@@ -37,8 +37,12 @@ export async function installPack(
   await run('tar', ['-xzf', tarball, '-C', packFolder, '--strip-components=1']);
 
   const manifestFile = join(packFolder, 'package.json');
-  const manifest = JSON.parse(await readFile(manifestFile, 'utf8')) as PackManifest;
-  for (const field of ['devDependencies', 'peerDependencies', 'optionalDependencies']) delete manifest[field];
+  const {
+    devDependencies: _dev,
+    peerDependencies: _peer,
+    optionalDependencies: _optional,
+    ...manifest
+  } = JSON.parse(await readFile(manifestFile, 'utf8')) as PackManifest;
   await writeFile(manifestFile, JSON.stringify(manifest, null, 2));
 
   const flags = ['--audit=false', '--fund=false', '--bin-links=false', '--install-strategy=shallow'];

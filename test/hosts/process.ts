@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { HostError, lastLines } from './errors';
@@ -161,11 +161,12 @@ function startGuard(group: number): ChildProcess {
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],
   });
+  const input = guard.stdin as Socket | null;
   guard.on('error', () => undefined);
-  guard.stdin?.on('error', () => undefined);
+  input?.on('error', () => undefined);
   guard.unref();
   // A pipe is a socket in Node: without this it would keep our event loop alive.
-  (guard.stdin as unknown as { unref?: () => void } | null)?.unref?.();
+  input?.unref();
   return guard;
 }
 

@@ -176,7 +176,7 @@ export async function serveTrigger(on: Bench, name: string): Promise<ServedTrigg
       const rawBody = await readAll(request);
       Object.assign(request, {
         rawBody,
-        body: rawBody.length === 0 ? undefined : JSON.parse(rawBody.toString()),
+        body: parsed(rawBody),
       });
       const context = new WebhookContext(
         on.workflow,
