@@ -1,6 +1,6 @@
-import { Ajv2020 } from 'ajv/dist/2020';
 import type { z } from 'zod';
 import { sha256Of } from './canonical';
+import { dialectSchema } from './dialect';
 import type { Operation } from './operation';
 import type { JsonSchema } from './pin';
 import { contractSchema, type Contract } from './schema';
@@ -209,21 +209,13 @@ function* inputFaults(input: JsonSchema): Generator<Fault> {
   }
 }
 
-// Schemas of different files may carry the same `$id`; none is kept for the next one to refer to.
-const strictAjv = new Ajv2020({
-  strict: true,
-  allowUnionTypes: true,
-  validateFormats: false,
-  addUsedSchema: false,
-});
-
 function schemaFault(schema: JsonSchema): string | undefined {
-  try {
-    strictAjv.compile(schema);
-    return undefined;
-  } catch (error) {
-    return `is not a strict JSON Schema 2020-12: ${error instanceof Error ? error.message : 'unknown fault'}`;
-  }
+  const issue = dialectSchema.safeParse(schema).error?.issues[0];
+  if (!issue) return undefined;
+  const at = issue.path.map(String).join('.');
+  const reason =
+    issue.code === 'unrecognized_keys' ? `has no keyword ${issue.keys.join(', ')}` : issue.message;
+  return `is not a strict JSON Schema 2020-12: ${at === '' ? '' : `${at} `}${reason}`;
 }
 
 function* hashFaults(contract: Contract): Generator<Fault> {

@@ -9,7 +9,7 @@ import { PolicyError } from '../policy/errors';
 export function parseJson<T>(schema: z.ZodType<T>, text: string, parameter: string): T {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text, finite);
   } catch {
     throw new PolicyError('surface_unconfigured', `${parameter} is not valid JSON.`);
   }
@@ -21,4 +21,10 @@ export function parseJson<T>(schema: z.ZodType<T>, text: string, parameter: stri
     'surface_unconfigured',
     `${parameter} cannot be used: ${at === '' ? '' : `${at} `}${issue?.message ?? 'does not match its schema'}.`,
   );
+}
+
+/** `1e999` reads as Infinity, which has no canonical form and so no pin. */
+function finite(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('The number is too large.');
+  return value;
 }

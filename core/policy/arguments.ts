@@ -1,36 +1,8 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020';
-import { sha256Of } from '../contract/canonical';
 import type { JsonSchema } from '../contract/pin';
 import { PolicyError } from './errors';
+import { escapePointerToken, schemaCheck } from './jsonSchema';
 import { DEEPEST_NESTING } from './limits';
 import { foreignText } from './redaction';
-
-// Foreign schemas may hold keywords and formats of other dialects; they must not stop a tool from being served.
-// Our own are compiled strictly when a contract is linted (core/contract/lint).
-const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false, ownProperties: true });
-
-const byObject = new WeakMap<JsonSchema, ValidateFunction>();
-const byHash = new Map<string, ValidateFunction>();
-const CACHED_SCHEMAS = 1_000;
-
-/** Compiles a JSON Schema 2020-12 once per content. Throws when it is no schema. */
-export function compileSchema(schema: JsonSchema): ValidateFunction {
-  const known = byObject.get(schema);
-  if (known) return known;
-  const hash = sha256Of(schema);
-  let validate = byHash.get(hash);
-  if (!validate) {
-    // An `$id` would be registered for good, and the second schema of the same id refused.
-    const { $id: _id, $schema: _dialect, ...anonymous } = schema;
-    validate = ajv.compile(anonymous);
-    // Ajv has a cache of its own, which has no bound.
-    ajv.removeSchema(anonymous);
-    if (byHash.size >= CACHED_SCHEMAS) byHash.clear();
-    byHash.set(hash, validate);
-  }
-  byObject.set(schema, validate);
-  return validate;
-}
 
 /** C0 and C1 control characters, except tab and line breaks, which a multi-line query may hold; broken UTF-16. */
 const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\p{Cs}]/u;
@@ -48,33 +20,14 @@ export function validateArguments(schema: JsonSchema, given: unknown): Record<st
     throw new PolicyError('arguments_invalid', 'The arguments must be a JSON object.', { pointer: '' });
   }
   refuseUnfitText(value, '', DEEPEST_NESTING);
-  const validate = compileSchema(schema);
-  if (!validate(value)) throw faultOf(validate.errors?.[0]);
+  const fault = schemaCheck(schema)(value);
+  if (fault) throw invalid(fault.pointer, fault.reason);
   return { ...(value as Record<string, unknown>) };
 }
 
 /** Whether `value` satisfies `schema`. Used for results, whose faults are not the caller's. */
 export function satisfies(schema: JsonSchema, value: unknown): boolean {
-  return compileSchema(schema)(value);
-}
-
-function faultOf(error: ErrorObject | undefined): PolicyError {
-  if (!error) return invalid('', 'do not match the input schema');
-  const params = error.params as Record<string, unknown>;
-  const at = error.instancePath;
-  switch (error.keyword) {
-    case 'required':
-      return invalid(`${at}/${escapeToken(String(params['missingProperty']))}`, 'is required');
-    case 'additionalProperties':
-    case 'unevaluatedProperties': {
-      const extra = params['additionalProperty'] ?? params['unevaluatedProperty'];
-      return invalid(`${at}/${escapeToken(String(extra))}`, 'is not an argument of this tool');
-    }
-    case 'enum':
-      return invalid(at, `must be one of ${JSON.stringify(params['allowedValues'])}`);
-    default:
-      return invalid(at, error.message ?? 'does not match the input schema');
-  }
+  return schemaCheck(schema)(value) === undefined;
 }
 
 function invalid(pointer: string, reason: string): PolicyError {
@@ -95,12 +48,8 @@ function refuseUnfitText(value: unknown, pointer: string, levels: number): void 
   if (value === null || typeof value !== 'object') return;
   if (levels === 0) throw invalid(pointer, `is nested more than ${String(DEEPEST_NESTING)} levels deep`);
   for (const [key, entry] of Object.entries(value)) {
-    const at = `${pointer}/${escapeToken(key)}`;
+    const at = `${pointer}/${escapePointerToken(key)}`;
     if (UNFIT.test(key)) throw invalid(at, 'must not hold control characters or broken Unicode');
     refuseUnfitText(entry, at, levels - 1);
   }
-}
-
-function escapeToken(token: string): string {
-  return token.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib';
+
 import { expectNothingLeaked, expectRefusal, type ExpectedRefusal } from '../support/expectations';
 import { hosts } from '../support/hostsFixture';
 import { itKeepsTheLogClean } from '../support/logWatch';
@@ -23,7 +25,25 @@ const padded = (bytes: number) => {
 const nested = (levels: number) =>
   `{"jsonrpc":"2.0","id":2,"method":"ping","params":{"deep":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
 
+const chunked: [string, string] = ['Transfer-Encoding', 'chunked'];
+const gzip: [string, string] = ['Content-Encoding', 'gzip'];
+
 const BODIES: Row[] = [
+  [
+    'too much in chunks, without a length',
+    (s) => post(s, padded(LIMIT + 1), { headers: [chunked] }),
+    { status: 413, code: 'request_too_large' },
+  ],
+  [
+    'little that unpacks to too much',
+    (s) => post(s, gzipSync(padded(4_000_000)), { headers: [gzip] }),
+    { status: 413, code: 'request_too_large' },
+  ],
+  [
+    'an id that is null',
+    body('{"jsonrpc":"2.0","id":null,"method":"ping"}'),
+    { status: 400, code: 'request_malformed' },
+  ],
   ['a JSON string', body('"tools/list"'), { status: 400, code: 'request_malformed' }],
   ['a number', body('42'), { status: 400, code: 'request_malformed' }],
   ['null', body('null'), { status: 400, code: 'request_malformed' }],
@@ -120,6 +140,24 @@ describe.each(hosts())('bad requests on n8n $version', (host) => {
       expectNothingLeaked(response, [surface.bearer]);
     },
   );
+
+  it.each<[string, Send]>([
+    ['in chunks', (s) => post(s, LIST, { headers: [chunked] })],
+    ['packed', (s) => post(s, gzipSync(LIST), { headers: [gzip] })],
+    ['with a charset', (s) => list(s, ['Content-Type', 'application/json; charset=utf-8'])],
+  ])('accepts a good request %s', async (_how, send) => {
+    const { status, text } = await send(surface);
+    expect([status, text]).toEqual([200, expect.stringContaining('n8n_list_workflows')]);
+  });
+
+  it.each<[string, Send]>([
+    ['another charset', (s) => list(s, ['Content-Type', 'application/json; charset=utf-16'])],
+    ['a charset that does not exist', (s) => list(s, ['Content-Type', 'application/json; charset=klingon'])],
+    ['an encoding that does not exist', (s) => list(s, ['Content-Encoding', 'klingon'])],
+  ])('survives %s', async (_what, send) => {
+    const response = await send(surface);
+    expectNothingLeaked(response, [surface.bearer]);
+  });
 
   it.each(['application/json', '*/*', 'text/event-stream', 'text/html', ''])(
     'answers with JSON to an Accept of "%s"',

