@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 export type Turn = { call: string; args: object } | { say: string };
 
 export interface ModelRequest {
+  stream?: boolean;
   messages: { role: string; content: unknown }[];
   tools?: { function: { name: string; description: string; parameters: Record<string, unknown> } }[];
 }
@@ -20,10 +21,13 @@ export class ScriptedModel {
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
       request.on('end', () => {
-        this.requests.push(JSON.parse(body || '{}') as ModelRequest);
+        const asked = JSON.parse(body || '{}') as ModelRequest;
+        this.requests.push(asked);
         const turn = this.#turns.shift() ?? { say: 'the script is over' };
-        response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
-        response.end(JSON.stringify(completion(turn, this.requests.length)));
+        const type = asked.stream ? 'text/event-stream' : 'application/json';
+        response.writeHead(200, { 'content-type': type, connection: 'close' });
+        const number = this.requests.length;
+        response.end(asked.stream ? streamed(turn, number) : JSON.stringify(completion(turn, number)));
       });
     });
   }
@@ -51,29 +55,40 @@ export class ScriptedModel {
   }
 }
 
-function completion(turn: Turn, number: number): object {
-  const isCall = 'call' in turn;
-  const call = isCall && {
+/** The parts of the one message, as both forms hold it. */
+function message(turn: Turn, number: number): { finish_reason: string; message: Record<string, unknown> } {
+  if ('say' in turn) return { finish_reason: 'stop', message: { role: 'assistant', content: turn.say } };
+  const call = {
+    index: 0,
     id: `call_${String(number)}`,
     type: 'function',
     function: { name: turn.call, arguments: JSON.stringify(turn.args) },
   };
+  return { finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls: [call] } };
+}
+
+const head = (number: number) => ({
+  id: `chatcmpl-${String(number)}`,
+  created: 1_700_000_000,
+  model: 'gpt-4o-mini',
+});
+
+function completion(turn: Turn, number: number): object {
   return {
-    id: `chatcmpl-${String(number)}`,
+    ...head(number),
     object: 'chat.completion',
-    created: 1_700_000_000,
-    model: 'scripted',
-    choices: [
-      {
-        index: 0,
-        finish_reason: isCall ? 'tool_calls' : 'stop',
-        message: {
-          role: 'assistant',
-          content: isCall ? null : turn.say,
-          ...(call ? { tool_calls: [call] } : {}),
-        },
-      },
-    ],
+    choices: [{ index: 0, ...message(turn, number) }],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   };
+}
+
+function streamed(turn: Turn, number: number): string {
+  const { finish_reason, message: delta } = message(turn, number);
+  const chunk = (choice: object) => ({
+    ...head(number),
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, ...choice }],
+  });
+  const chunks = [chunk({ delta, finish_reason: null }), chunk({ delta: {}, finish_reason })];
+  return [...chunks.map((one) => JSON.stringify(one)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
 }

@@ -1,18 +1,8 @@
 import { parseJson } from '../../../core/contract/parseJson';
 import { rememberParsed } from '../../../core/contract/rememberParsed';
 import { surfaceOf, surfaceSchema } from '../../../core/contract/surface';
-import { PolicyError } from '../../../core/policy/errors';
 import { contractOf } from './checkedIn';
-
-function refusalOf(read: () => unknown): PolicyError {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof PolicyError) return error;
-    throw error;
-  }
-  throw new Error('It was read.');
-}
+import { refusalOf } from '../policy/refusal';
 
 const surface = surfaceOf(contractOf('web-app-n8n'));
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { JsonSchema } from '../../../core/contract/pin';
 import { satisfies, validateArguments } from '../../../core/policy/arguments';
-import { PolicyError } from '../../../core/policy/errors';
+import { refusalOf as refusal } from './refusal';
 
 const schema: JsonSchema = {
   type: 'object',
@@ -20,15 +20,7 @@ const schema: JsonSchema = {
   additionalProperties: false,
 };
 
-function refusalOf(given: unknown, of: JsonSchema = schema): PolicyError {
-  try {
-    validateArguments(of, given);
-  } catch (error) {
-    if (error instanceof PolicyError) return error;
-    throw error;
-  }
-  throw new Error('The arguments were accepted.');
-}
+const refusalOf = (given: unknown, of: JsonSchema = schema) => refusal(() => validateArguments(of, given));
 
 describe('arguments of a call', () => {
   it('are {} when a client leaves them out', () => {
@@ -77,9 +69,9 @@ describe('arguments of a call', () => {
     ['a control character inside', { id: 'a', filter: { tags: ['\u0007'] } }, '/filter/tags/0', 'control'],
     ['half of a surrogate pair', { id: 'a\ud800' }, '/id', 'control characters'],
   ])('are refused with the place of the fault: %s', (_fault, given, pointer, reason) => {
-    const refusal = refusalOf(given);
-    expect(refusal).toMatchObject({ code: 'arguments_invalid', pointer });
-    expect(refusal.message).toContain(reason);
+    const refused = refusalOf(given);
+    expect(refused).toMatchObject({ code: 'arguments_invalid', pointer });
+    expect(refused.message).toContain(reason);
   });
 
   it('may be nested too deeply to be followed, which is refused', () => {
@@ -110,9 +102,9 @@ describe('arguments of a call', () => {
         fc.string({ minLength: 12 }),
         (name, secret) => {
           const value = `SECRET-${secret}`;
-          const refusal = refusalOf({ id: 'a', [name]: value });
-          expect(refusal.message).not.toContain('SECRET');
-          expect(refusal.pointer).toBe(`/${name}`);
+          const refused = refusalOf({ id: 'a', [name]: value });
+          expect(refused.message).not.toContain('SECRET');
+          expect(refused.pointer).toBe(`/${name}`);
         },
       ),
     );

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { PolicyError } from '../../../core/policy/errors';
 import { upstreamAccess, type UpstreamCredential } from '../../../core/upstream/access';
+import { refusalOf as refusal } from '../policy/refusal';
 
 const SECRET = 's3cr3t-value';
 const bearer: UpstreamCredential = {
@@ -9,15 +10,8 @@ const bearer: UpstreamCredential = {
   secret: SECRET,
 };
 
-function refusalOf(credential: Partial<UpstreamCredential>): PolicyError {
-  try {
-    upstreamAccess({ ...bearer, ...credential });
-  } catch (error) {
-    if (error instanceof PolicyError) return error;
-    throw error;
-  }
-  throw new Error('The credential was accepted.');
-}
+const refusalOf = (credential: Partial<UpstreamCredential>) =>
+  refusal(() => upstreamAccess({ ...bearer, ...credential }));
 
 describe('upstream credential', () => {
   it.each<[kind: string, credential: Partial<UpstreamCredential>, headers: object, query: object]>([

@@ -3,6 +3,7 @@ import type { OperationDefinition } from '../../../core/contract/definition';
 import { PolicyError } from '../../../core/policy/errors';
 import { boundPrometheusCall, normalizePrometheusBody } from '../../../core/upstream/prometheus';
 import { operationNamed } from '../contract/checkedIn';
+import { refusalOf as refusal } from '../policy/refusal';
 
 const NOW = 1_767_225_600;
 const DAY = 86_400;
@@ -18,15 +19,8 @@ const withCeiling = (definition: OperationDefinition, samples_per_series: number
   return { ...definition, adapter: { ...adapter, samples_per_series } };
 };
 
-function refusalOf(definition: OperationDefinition, args: Record<string, unknown>): PolicyError {
-  try {
-    boundPrometheusCall(definition, args, NOW);
-  } catch (error) {
-    if (error instanceof PolicyError) return error;
-    throw error;
-  }
-  throw new Error('The call was accepted.');
-}
+const refusalOf = (definition: OperationDefinition, args: Record<string, unknown>) =>
+  refusal(() => boundPrometheusCall(definition, args, NOW));
 
 const lastDay = { query: 'up', start: String(NOW - DAY), end: String(NOW) };
 const namedStep = ({ message }: PolicyError): number => Number(/at least (\d+)s/.exec(message)?.[1]);
