@@ -44,15 +44,16 @@ async function readContract(folder: string, applicationId: string): Promise<Cont
 }
 
 function withMatchingFolder(result: LintResult, file: string, folder: string): LintResult {
-  if (!result.ok || result.contract.application_id === folder) return result;
+  if (!result.ok || (result.contract ?? result.disposition).application_id === folder) return result;
   const reason = `must be ${folder}, the name of its folder`;
   return { ok: false, findings: [{ file, path: 'application_id', line: 1, reason }] };
 }
 
-export function isValid(
+/** Whether the contract is that of a surface, not of a reviewed refusal. */
+export function isSurface(
   file: ContractFile,
 ): file is ContractFile & { result: { ok: true; contract: Contract } } {
-  return file.result.ok;
+  return file.result.ok && file.result.contract !== undefined;
 }
 
 export function findingsOf(files: readonly ContractFile[]): Finding[] {

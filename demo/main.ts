@@ -75,7 +75,7 @@ function existingInstance(address: string): Instance {
 function contractOf(applicationId: string): Contract {
   const file = path.join(ROOT, 'workflows', applicationId, 'contract.yml');
   const linted = lintContract(readFileSync(file, 'utf8'), file);
-  if (!linted.ok) throw new Error(`${file} has faults; run npm run lint:contracts.`);
+  if (!linted.ok || !linted.contract) throw new Error(`${file} has faults; run npm run lint:contracts.`);
   return linted.contract;
 }
 

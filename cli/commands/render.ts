@@ -4,7 +4,7 @@ import { parseDocument } from 'yaml';
 import { expectedHashes, lintContract } from '../../core/contract/lint';
 import { renderWorkflowFile } from '../../core/contract/render';
 import { contractJsonSchema, contractSchema } from '../../core/contract/schema';
-import { findingsOf, isValid, readContracts } from '../contracts';
+import { findingsOf, isSurface, readContracts } from '../contracts';
 import type { Output } from '../output';
 
 export interface RenderFlags {
@@ -30,7 +30,7 @@ export async function renderCommand(
     return 1;
   }
   const outputs: [file: string, text: string][] = files
-    .filter(isValid)
+    .filter(isSurface)
     .map(({ folder: at, result }) => [path.join(at, 'workflow.json'), renderWorkflowFile(result.contract)]);
   outputs.push([
     path.join(folder, 'contract.schema.json'),

@@ -3,9 +3,10 @@ import { sha256Of } from './canonical';
 import { dialectSchema } from './dialect';
 import type { Operation } from './operation';
 import type { JsonSchema } from './pin';
-import { contractSchema, type Contract } from './schema';
+import { contractSchema, dispositionSchema, type Contract, type Disposition } from './schema';
 import { readSource, type Source } from './source';
 import { surfaceOf } from './surface';
+import { CLASSIFICATIONS, SERVED } from './vocabulary';
 
 /** One fault of a contract: where, and what to do about it. */
 export interface Finding {
@@ -16,7 +17,11 @@ export interface Finding {
   readonly reason: string;
 }
 
-export type LintResult = { ok: true; contract: Contract } | { ok: false; findings: Finding[] };
+/** A surface that can be deployed, or the reviewed reason why an application gets none. */
+export type LintResult =
+  | { ok: true; contract: Contract; disposition?: undefined }
+  | { ok: true; contract?: undefined; disposition: Disposition }
+  | { ok: false; findings: Finding[] };
 
 /** Reads and checks one `contract.yml`. Never throws for what stands in the file. */
 export function lintContract(text: string, file: string): LintResult {
@@ -29,12 +34,23 @@ export function lintContract(text: string, file: string): LintResult {
     line: source.lineOf(path),
     reason,
   });
+  if (isNegative(source.data)) {
+    const refusal = dispositionSchema.safeParse(source.data);
+    if (refusal.success) return { ok: true, disposition: refusal.data };
+    const faults = refusal.error.issues.flatMap((issue) => faultsOf(issue, source));
+    return { ok: false, findings: faults.map(finding) };
+  }
   const parsed = contractSchema.safeParse(source.data);
   const faults = parsed.success
     ? [...semanticFaults(parsed.data)]
     : parsed.error.issues.flatMap((issue) => faultsOf(issue, source));
   if (!parsed.success || faults.length > 0) return { ok: false, findings: faults.map(finding) };
   return { ok: true, contract: parsed.data };
+}
+
+function isNegative(data: unknown): boolean {
+  const classification = (data as { classification?: unknown } | null | undefined)?.classification;
+  return classification !== SERVED && CLASSIFICATIONS.some((known) => known === classification);
 }
 
 /** What zod says, in words that tell an author what to do. */

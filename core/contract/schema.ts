@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limitsSchema } from '../policy/limits';
 import { SHA256_PATTERN } from './canonical';
 import { operationSchema } from './operation';
-import { APPLICATION_ID_PATTERN, CLASSIFICATIONS, REASONS, TOOL_NAME_PATTERN } from './vocabulary';
+import { APPLICATION_ID_PATTERN, CLASSIFICATIONS, REASONS, SERVED, TOOL_NAME_PATTERN } from './vocabulary';
 
 const applicationId = z
   .string()
@@ -37,7 +37,7 @@ export type Adapter = z.infer<typeof adapterSchema>;
 export const contractSchema = z.strictObject({
   application_id: applicationId,
   name: z.string().min(1).max(60).describe('The application as people call it.'),
-  classification: z.literal('adapter_server'),
+  classification: z.literal(SERVED),
   enabled: z.literal(false).describe('A surface ships disabled; the operator file turns it on.'),
   shared: z.boolean(),
   direction: z.literal('server'),
@@ -106,10 +106,12 @@ export type Contract = z.infer<typeof contractSchema>;
 /** A reviewed refusal: an application that gets no endpoint, and why (document 003, "audit-only mapping"). */
 export const dispositionSchema = z.strictObject({
   application_id: applicationId,
-  classification: z.enum(CLASSIFICATIONS).exclude(['adapter_server']),
+  classification: z.enum(CLASSIFICATIONS).exclude([SERVED]),
   reason: z.enum(REASONS),
-  notes: z.string().min(20),
+  notes: z.string().min(20).describe('What was observed that stops it.'),
 });
+
+export type Disposition = z.infer<typeof dispositionSchema>;
 
 /** Everything `contract.yml` may hold, as JSON Schema 2020-12 for editors. */
 export function contractJsonSchema(): Record<string, unknown> {

@@ -13,6 +13,9 @@ export const CLASSIFICATIONS = [
   'no_surface',
 ] as const;
 
+/** The classification under which an endpoint may exist; every other one is an audit record only. */
+export const SERVED = 'adapter_server';
+
 export const REASONS = [
   'no_remote_surface',
   'host_execution_boundary',

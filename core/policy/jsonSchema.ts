@@ -43,7 +43,8 @@ function prepare(schema: JsonSchema): SchemaCheck {
     throw new Error('A schema with $dynamicRef cannot be checked.');
   }
   // The validator writes into what it is given. An `$id` at the root would only change how `$ref`s are spelled.
-  const { $id: _id, ...own } = structuredClone(schema);
+  const own = withoutInheritance(schema) as JsonSchema;
+  delete own['$id'];
   const validator = new Validator(own, '2020-12');
   return (value) => {
     const { valid, errors } = validator.validate(withoutInheritance(value));

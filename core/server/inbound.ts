@@ -1,4 +1,5 @@
 import { PolicyError } from '../policy/errors';
+import { DEEPEST_NESTING } from '../policy/limits';
 
 /** One HTTP request as the host received it. */
 export interface InboundRequest {
@@ -19,8 +20,6 @@ export interface JsonRpcMessage {
   readonly id?: string | number | null;
   readonly params?: Readonly<Record<string, unknown>>;
 }
-
-const DEEPEST = 64;
 
 /** Every value of a header, by lower-case name. */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
@@ -58,10 +57,10 @@ export function readMessage(request: InboundRequest, limit: number): JsonRpcMess
   if (body === null || typeof body !== 'object') {
     throw new PolicyError('request_malformed', 'The request body must be one JSON-RPC object.');
   }
-  if (isDeeperThan(body, DEEPEST)) {
+  if (isDeeperThan(body, DEEPEST_NESTING)) {
     throw new PolicyError(
       'request_too_deep',
-      `The request body is nested more than ${String(DEEPEST)} levels deep.`,
+      `The request body is nested more than ${String(DEEPEST_NESTING)} levels deep.`,
     );
   }
   return asMessage(body as Record<string, unknown>);

@@ -33,7 +33,8 @@ export function project(
     return kept as Projected;
   }
   const found = listAt(body, response.items, response.map);
-  const shown = found.slice(0, limits.result_items);
+  // An upstream that does not know the size argument sends more than it was asked for.
+  const shown = found.slice(0, Math.min(limits.result_items, asked ?? limits.result_items));
   const { truncated, next } = position(operation, body, found.length, shown.length, asked, args);
   const envelope = Object.entries(response.envelope).flatMap(([name, { pointer }]) => {
     const value = readPointer(body, pointer);

@@ -8,7 +8,7 @@ import type { Contract } from '../../core/contract/schema';
 export function contractOf(applicationId: string): Contract {
   const file = path.resolve(__dirname, '../../workflows', applicationId, 'contract.yml');
   const linted = lintContract(readFileSync(file, 'utf8'), file);
-  if (!linted.ok) throw new Error(`${file} has faults: ${JSON.stringify(linted.findings)}`);
+  if (!linted.ok || !linted.contract) throw new Error(`${file} holds no surface: ${JSON.stringify(linted)}`);
   return linted.contract;
 }
 

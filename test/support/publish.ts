@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isValid, readContracts } from '../../cli/contracts';
+import { isSurface, readContracts } from '../../cli/contracts';
 import { N8nPublicApi } from '../../cli/n8n/publicApi';
 import { publishSurface, withdrawSurface } from '../../cli/n8n/publishSurface';
 import { expectedHashes } from '../../core/contract/lint';
@@ -50,7 +50,7 @@ export async function readContract(
   change: (contract: Contract) => void = () => undefined,
 ): Promise<Contract> {
   const [file] = await readContracts(WORKFLOWS, [applicationId]);
-  if (!file || !isValid(file)) throw new Error(`${applicationId} has no valid contract`);
+  if (!file || !isSurface(file)) throw new Error(`${applicationId} has no valid contract`);
   const contract = structuredClone(file.result.contract);
   change(contract);
   const { schema_sha256, specification_sha256 } = expectedHashes(contract);

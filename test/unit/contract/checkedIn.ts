@@ -19,7 +19,7 @@ export const contractText = (applicationId: string): string => fileOf(applicatio
 /** The contract as lint reads it; a finding fails the test that asked. */
 export function contractOf(applicationId: string): Contract {
   const result = lintContract(contractText(applicationId), applicationId);
-  if (!result.ok) throw new Error(JSON.stringify(result.findings));
+  if (!result.ok || !result.contract) throw new Error(JSON.stringify(result));
   return result.contract;
 }
 
