@@ -60,17 +60,23 @@ export function nativeTool(tool: LangchainTool, failure: () => Error | undefined
 function failed(cause: string): PolicyError {
   return new PolicyError(
     'tool_failed',
-    `The tool failed: ${foreignText(cause, CAUSE_CHARACTERS, urlsIn(cause))}`,
+    `The tool failed: ${foreignText(cause, CAUSE_CHARACTERS, addressesIn(cause))}`,
   );
 }
 
-/** Addresses of upstreams stay inside: a message such as "connect ECONNREFUSED 10.0.0.5:5432" names one. */
-function urlsIn(text: string): string[] {
-  return (
-    text.match(
-      /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|(?:[0-9a-f]*::?){2,}[0-9a-f]+(?::\d+)?/gi,
-    ) ?? []
-  );
+/**
+ * Addresses of upstreams stay inside: a message such as "connect ECONNREFUSED 10.0.0.5:5432" names one. With or without
+ * a scheme, since n8n cuts some messages at their colons.
+ */
+const ADDRESSES = [
+  /(?:\b[a-z][a-z0-9+.-]*:)?\/\/[^\s"'<>]+/gi,
+  /[^\s"'<>/@]+:[^\s"'<>/@]+@[^\s"'<>]+/g,
+  /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g,
+  /(?:[0-9a-f]*:){2,}[0-9a-f]+/gi,
+];
+
+function addressesIn(text: string): string[] {
+  return ADDRESSES.flatMap((pattern) => text.match(pattern) ?? []);
 }
 
 function textOf(output: unknown): string {

@@ -68,7 +68,7 @@ export class McpReadTool implements INodeType {
       } catch (error) {
         const failure = nodeError(this, error);
         this.addOutputData(NodeConnectionTypes.AiTool, index, failure);
-        throw failure;
+        return failure.message;
       }
     });
     const { descriptor, definitionSha256 } = prepared;

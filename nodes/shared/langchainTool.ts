@@ -1,8 +1,23 @@
-import { DynamicStructuredTool as BundledTool } from '@langchain/core/tools';
+import { DynamicStructuredTool } from '@langchain/core/tools';
 import { createRequire } from 'node:module';
 import type { ToolDescriptor } from '../../core/contract/pin';
 
-type ToolConstructor = typeof BundledTool;
+/** What agents and n8n use of a LangChain tool. */
+export interface AgentTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: unknown;
+  invoke(input: unknown, config?: unknown): Promise<unknown>;
+}
+
+type ToolConstructor = new (fields: {
+  name: string;
+  description: string;
+  schema: unknown;
+  func: (args: Record<string, unknown>) => Promise<string>;
+}) => AgentTool;
+
+const bundled = DynamicStructuredTool as unknown as ToolConstructor;
 
 /**
  * The tool class of the host, so that its `instanceof` checks hold; the bundled one where the host's copy cannot be
@@ -14,9 +29,9 @@ function toolConstructor(): ToolConstructor {
     const host = createRequire(__filename)('@langchain/core/tools') as {
       DynamicStructuredTool?: ToolConstructor;
     };
-    return host.DynamicStructuredTool ?? BundledTool;
+    return host.DynamicStructuredTool ?? bundled;
   } catch {
-    return BundledTool;
+    return bundled;
   }
 }
 
@@ -25,17 +40,36 @@ let constructor: ToolConstructor | undefined;
 /**
  * The LangChain face of a tool, for agents.
  *
- * @param run answers with the text for the model; what it throws becomes the agent's tool error
+ * LangChain checks the arguments itself and throws, and the agents of n8n up to version 2 end with that, or show the
+ * model an empty text. So whatever is wrong comes back as text that a model can act on.
+ *
+ * @param run answers with the text for the model, refusals included; it does not throw
  */
 export function langchainTool(
   descriptor: ToolDescriptor,
   run: (args: Record<string, unknown>) => Promise<string>,
-): InstanceType<ToolConstructor> {
+): AgentTool {
   constructor ??= toolConstructor();
-  return new constructor({
+  const tool = new constructor({
     name: descriptor.name,
     description: descriptor.description ?? descriptor.title ?? descriptor.name,
-    schema: descriptor.inputSchema as never,
-    func: run as never,
+    schema: descriptor.inputSchema,
+    func: run,
   });
+  const invoke = tool.invoke.bind(tool);
+  return Object.assign(tool, {
+    invoke: async (input: unknown, config?: unknown): Promise<unknown> =>
+      await invoke(input, config).catch(async (error: unknown) => {
+        if (error instanceof Error && error.message.includes('did not match expected schema')) {
+          return await run(argumentsOf(input));
+        }
+        throw error;
+      }),
+  });
+}
+
+/** Agents pass the arguments alone or inside a tool call. */
+function argumentsOf(input: unknown): Record<string, unknown> {
+  const given = input as { type?: unknown; args?: Record<string, unknown> } & Record<string, unknown>;
+  return given.type === 'tool_call' && given.args !== undefined ? given.args : given;
 }

@@ -61,10 +61,20 @@ describe('the Read Tool as a LangChain tool', () => {
     expect(answer).not.toContain('payload');
   });
 
-  test('throws a refusal with its code, so that an agent sees an error and not a text', async () => {
+  test('tells a model what went wrong, with the code', async () => {
     upstream.on('/api/v1/executions', json({ message: 'unauthorized' }, 401));
     const tool = await toolOf(benchWith(definition));
-    await expect(tool.invoke({})).rejects.toThrow('upstream_auth_failed: ');
+    expect(await tool.invoke({})).toContain('upstream_auth_failed: Upstream refused the credential');
+  });
+
+  test('lets a model correct arguments that do not fit, instead of ending the agent', async () => {
+    const tool = await toolOf(benchWith(definition));
+    expect(await tool.invoke({ limit: 1_000 })).toContain(
+      'arguments_invalid: Argument /limit must be at most 25',
+    );
+    expect(await tool.invoke({ url: 'http://x' })).toContain(
+      'arguments_invalid: Argument /url is not an argument',
+    );
   });
 
   test('has a direct face that keeps structure, code and pointer', async () => {
@@ -85,7 +95,7 @@ describe('the Read Tool as a LangChain tool', () => {
 
   test('without a credential says so at the call, and does not keep the other tools from being supplied', async () => {
     const tool = await toolOf(benchWith(definition, {}));
-    await expect(tool.invoke({})).rejects.toThrow('credential_missing: This tool has no upstream credential');
+    expect(await tool.invoke({})).toContain('credential_missing: This tool has no upstream credential');
   });
 
   test.each([

@@ -219,6 +219,11 @@ describe('a trigger that serves listed names', () => {
     ['throws', () => Promise.reject(new Error('401 Unauthorized')), 'The tool failed: 401 Unauthorized'],
     ['says so in its text', () => Promise.resolve('There was an error: "no access"'), 'The tool failed: '],
     [
+      'names a host whose scheme was cut off',
+      () => Promise.reject(new Error('lost //crm.internal/v1?token=hunter2')),
+      'lost [redacted]',
+    ],
+    [
       'names its upstream',
       () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.5:80')),
       'ECONNREFUSED [redacted]',
