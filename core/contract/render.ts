@@ -80,8 +80,8 @@ export function renderWorkflow(
     name: NOTE_NODE_NAME,
     type: NODE_TYPES.stickyNote,
     typeVersion: 1,
-    position: [-460, -60],
-    parameters: { content: noteText(contract, surface.contract_sha256), height: 420, width: 400 },
+    position: [-520, -140],
+    parameters: { content: noteText(contract, surface.contract_sha256), height: 640, width: 440 },
   };
   return {
     name: `${owner}:${contract.application_id}`,

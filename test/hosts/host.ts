@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createApi, http, type HostApi } from './api';
+import { createApi, http, type HostApi, type HttpResponse, type Method } from './api';
 import { installPack } from './communityPack';
 import { hostEnvironment } from './environment';
 import { HostError, type Progress, progressToStderr } from './errors';
@@ -49,6 +49,8 @@ export interface AttachedHost {
   mcpUrl(path: string): string;
   /** Everything that n8n has written so far, over all its restarts. */
   logs(): string;
+  /** A request to one of the editor's internal routes, as the owner: `/rest/…`. They may change with any release. */
+  rest(method: Method, path: string, body?: unknown): Promise<HttpResponse>;
   /** All node types that the host knows: `n8n-nodes-mcp-curated.mcpReadTool` and a few hundred more. */
   nodeTypes(): Promise<string[]>;
 }
@@ -161,6 +163,8 @@ export function attachHost(state: HostState): AttachedHost {
     api: createApi(url, apiKey),
     mcpUrl: (path) => `${url}/mcp/${path}`,
     logs: () => readLog(logFile),
+    rest: (method, path, body) =>
+      http({ method, url: `${url}${path}`, headers: { cookie: state.ownerCookie }, body }),
     nodeTypes: () => readNodeTypes(url, state.ownerCookie),
   };
 }
