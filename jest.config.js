@@ -31,4 +31,6 @@ module.exports = {
     },
   ],
   testTimeout: 120_000,
+  // The suites of the e2e project share two hosts and this many of them run side by side.
+  maxWorkers: 2,
 };

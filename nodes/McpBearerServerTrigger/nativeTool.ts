@@ -24,6 +24,8 @@ export function isLangchainTool(value: unknown): value is LangchainTool {
 
 /** How n8n's own tools say in their text that they failed (1.100.1 and 2.41.1); a thrown error says it better. */
 const FAILURE_TEXT = /^(?:Error during node execution: |There was an error: )/;
+/** How the Workflow Tool puts it when its sub-workflow returned no items, which is an answer and no failure. */
+const NO_ITEMS = /The workflow did not return a response/;
 const CAUSE_CHARACTERS = 300;
 
 /**
@@ -46,15 +48,20 @@ export function nativeTool(tool: LangchainTool, failure: () => Error | undefined
       try {
         output = await tool.invoke(args, { signal });
       } catch (error) {
-        throw failed(error instanceof Error ? error.message : String(error));
+        return emptyOrFailed(error instanceof Error ? error.message : String(error));
       }
       const text = textOf(output);
       const recorded = failure();
-      if (recorded) throw failed(recorded.message);
-      if (FAILURE_TEXT.test(text)) throw failed(text.replace(FAILURE_TEXT, ''));
+      if (recorded) return emptyOrFailed(recorded.message);
+      if (FAILURE_TEXT.test(text)) return emptyOrFailed(text.replace(FAILURE_TEXT, ''));
       return toResult(text);
     },
   };
+}
+
+function emptyOrFailed(cause: string): ToolResult {
+  if (NO_ITEMS.test(cause)) return toResult('');
+  throw failed(cause);
 }
 
 function failed(cause: string): PolicyError {

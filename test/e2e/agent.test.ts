@@ -130,20 +130,22 @@ describe.each(hosts())('an AI Agent on n8n $version', (host) => {
     });
     return text;
   };
-  /** What the model was told about the result of its tool call. */
-  const toolMessage = () =>
-    JSON.stringify(model.requests.at(-1)?.messages.filter(({ role }) => role === 'tool') ?? []);
-
   it.each(versions)(
-    'version %d sees the tools as the contract words them, and gets their results',
+    'version %d offers, calls and hears what the contract says, and nothing else',
     async (version) => {
-      double.on(
-        '/api/v1/workflows',
-        upstream.json({ data: [{ id: 'w1', name: 'Orders' }], nextCursor: null }),
+      double.reset();
+      double
+        .on('/api/v1/workflows', upstream.json({ data: [{ id: 'w1', name: 'Orders' }], nextCursor: null }))
+        .on('/api/v1/workflows/gone', upstream.json({ message: SECRET }, 404));
+      model.script(
+        { call: 'n8n_list_workflows', args: { limit: 3 } },
+        { call: 'n8n_list_workflows', args: { limit: 1000 } },
+        { call: 'n8n_get_workflow_summary', args: { workflow_id: 'gone' } },
+        { say: 'There is one: Orders.' },
       );
-      model.script({ call: 'n8n_list_workflows', args: { limit: 3 } }, { say: 'There is one: Orders.' });
       expect(await ask(version)).toContain('There is one: Orders.');
 
+      // Offered as the contract words them.
       const { operations } = await readContract('web-app-n8n');
       const offered = model.requests[0]?.tools ?? [];
       expect(offered.map((tool) => tool.function.name).sort()).toEqual(
@@ -154,43 +156,25 @@ describe.each(hosts())('an AI Agent on n8n $version', (host) => {
         expect(tool?.function.description).toBe(description.trim());
         expect(tool?.function.parameters).toMatchObject({ properties: input_schema['properties'] as object });
       }
-      expect(toolMessage()).toContain('Orders');
-      expect(toolMessage()).toContain('truncated');
-    },
-  );
 
-  it.each(versions)(
-    'version %d sends upstream what the model said and nothing of its own item',
-    async (version) => {
-      double.reset();
-      double.on('/api/v1/workflows', upstream.json({ data: [], nextCursor: null }));
-      model.script({ call: 'n8n_list_workflows', args: { limit: 3 } }, { say: 'none' });
-      await ask(version);
-      expect(double.requests).toHaveLength(1);
-      expect(double.lastRequest.query).toBe('?excludePinnedData=true&limit=3');
-      expect(JSON.stringify(double.lastRequest.headers)).not.toContain('attacker');
-    },
-  );
+      // Upstream got what the model said and nothing of the agent's own item; the call out of range never left.
+      expect(double.requests.map(({ path, query }) => path + query)).toEqual([
+        '/api/v1/workflows?excludePinnedData=true&limit=3',
+        '/api/v1/workflows/gone?excludePinnedData=true',
+      ]);
+      expect(JSON.stringify(double.requests.map(({ headers }) => headers))).not.toContain('attacker');
 
-  it.each(versions)(
-    'version %d learns from a refusal and a failure in one sentence each',
-    async (version) => {
-      double.reset();
-      double.on('/api/v1/workflows/gone', upstream.json({ message: SECRET }, 404));
-      model.script({ call: 'n8n_list_workflows', args: { limit: 1000 } }, { say: 'too many' });
-      await ask(version);
-      const refused = toolMessage();
-      model.script({ call: 'n8n_get_workflow_summary', args: { workflow_id: 'gone' } }, { say: 'gone' });
-      await ask(version);
-      const failed = toolMessage();
-      // Version 2 and older let LangChain check the arguments first, in its own words.
-      expect(refused).toMatch(/arguments_invalid|did not match expected schema|limit/);
+      // The model got the result, the refusal and the failure, each as something that it can act on.
+      const messages = model.requests.at(-1)?.messages.filter(({ role }) => role === 'tool') ?? [];
+      const [result, refused, failed] = messages.map(({ content }) => JSON.stringify(content));
+      expect(messages).toHaveLength(3);
+      expect(result).toMatch(/Orders.*truncated/);
+      expect(refused).toMatch(/arguments_invalid.*limit/);
       expect(failed).toContain('upstream_not_found');
       for (const text of [refused, failed]) {
         expect(text).not.toContain(SECRET);
         expect(text).not.toContain(double.origin);
       }
-      expect(double.requests).toHaveLength(1);
     },
   );
 

@@ -7,7 +7,7 @@ import { errorOf, post, rpc, type RequestOptions } from '../support/mcpRequest';
 import { ownApi, publishContract, type TestSurface } from '../support/publish';
 import { rawHttp } from '../support/rawHttp';
 
-/** Failures that people reported elsewhere (shared/cases/open.json), kinds server-auth and server-transport. */
+/** Failures that people reported of comparable servers, by case id; kinds server-auth and server-transport. */
 
 const INITIALIZE = {
   protocolVersion: '2025-06-18',

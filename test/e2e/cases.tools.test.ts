@@ -15,7 +15,7 @@ import { itKeepsTheLogClean } from '../support/logWatch';
 import { callTool, codeOf, listTools, resultOf, rpc, textOf } from '../support/mcpRequest';
 import { newBearer, ownApi, publishContract, untilServed, type TestSurface } from '../support/publish';
 
-/** Failures that people reported elsewhere (shared/cases/open.json), kinds server-dispatch and server-schema. */
+/** Failures that people reported of comparable servers, by case id; kinds server-dispatch and server-schema. */
 
 const SLOWEST_FIRST = 'const ms = { A1: 500, B2: 250, C3: 50 }[query.id];';
 

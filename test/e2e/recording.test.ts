@@ -14,7 +14,7 @@ const SECRET = newBearer();
 const ARGUMENT = 'a-value-that-only-the-caller-knows';
 const BODY = 'a-value-that-only-upstream-knows';
 
-/** Exactly these fields, in this order (DESIGN.md, "Server Trigger"). */
+/** Exactly these fields, in this order: no arguments and no bodies. */
 const AUDIT_FIELDS = [
   'time',
   'correlation_id',

@@ -21,16 +21,36 @@ const ON_PURPOSE = [
   /mcp_tool_not_supplied crm_search/,
   // badInput and cases.http: n8n refuses a broken body before any node runs.
   /Error in handling webhook request POST \/mcp\/e2e-\S+: Failed to parse request body/,
-  // n8n counts the executions of a workflow that a suite has just deleted.
-  /at Statement\.handler .*sqlite-pooled/,
+];
+
+/** Whole stacks of n8n's own, told by one of their frames. */
+const STACKS_OF_N8N = [
+  // It counts the executions of a workflow that a suite has just deleted.
+  /Statement\.handler .*sqlite-pooled/,
+  // It tests a credential against an upstream that refuses (2.x logs the refusal with its stack).
+  /at RoutingNode\.makeRequest /,
 ];
 
 /** Lines of a log that must not be there. */
 export function faultsIn(log: string): string[] {
-  return log
-    .split('\n')
+  return withoutStacksOfN8n(log.split('\n'))
     .filter((line) => FAULTS.some((fault) => fault.test(line)))
     .filter((line) => !ON_PURPOSE.some((known) => known.test(line)));
+}
+
+function withoutStacksOfN8n(lines: readonly string[]): string[] {
+  const kept: string[] = [];
+  let stack: string[] = [];
+  for (const line of [...lines, '']) {
+    if (/^\s+at /.test(line)) {
+      stack.push(line);
+      continue;
+    }
+    if (!stack.some((frame) => STACKS_OF_N8N.some((known) => known.test(frame)))) kept.push(...stack);
+    stack = [];
+    kept.push(line);
+  }
+  return kept;
 }
 
 /**
