@@ -14,15 +14,9 @@ import {
   type InboundRequest,
   type JsonRpcMessage,
 } from './inbound';
+import { protocolRefusal, refusalAnswer, retryAfter, type OutboundAnswer } from './outbound';
 import { answerMessage } from './protocol';
 import type { ServedSurface } from './tools';
-
-/** A complete HTTP answer. Nothing is streamed by this release. */
-export interface OutboundAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
 
 export interface Served {
   readonly answer: OutboundAnswer;
@@ -165,21 +159,6 @@ async function answerOf(
   };
 }
 
-/** What the protocol layer refused by itself gets one of our codes too, in the answer and in the audit. */
-function protocolRefusal(status: number, body: string): { code: ErrorCode; body: string } | undefined {
-  if (status < 400 && (body === '' || body.startsWith('{"result"'))) return undefined;
-  const message = JSON.parse(body) as { error?: { code?: number; data?: unknown } };
-  if (message.error === undefined) return undefined;
-  const code = protocolCode(message.error.code, body);
-  const data = typeof message.error.data === 'object' ? message.error.data : {};
-  return { code, body: JSON.stringify({ ...message, error: { ...message.error, data: { ...data, code } } }) };
-}
-
-function protocolCode(rpc: number | undefined, body: string): ErrorCode {
-  if (rpc === ruleOf('method_unknown').rpc) return 'method_unknown';
-  return /protocol.version/i.test(body) ? 'protocol_version_unsupported' : 'request_malformed';
-}
-
 /** Arguments of another type are refused by our own rule with its pointer, not by the SDK's parser. */
 function withObjectArguments(message: JsonRpcMessage): JsonRpcMessage {
   if (message.method !== 'tools/call') return message;
@@ -209,33 +188,4 @@ function headersOf(rawHeaders: readonly string[]): Headers {
     if (!withheld.has(name)) headers.append(name, value);
   }
   return headers;
-}
-
-/** A refusal before the protocol layer: an HTTP status and a JSON-RPC error that says what to do. */
-export function refusalAnswer(error: PolicyError, id: string | number | null): OutboundAnswer {
-  const rule = ruleOf(error.code);
-  return {
-    status: rule.http,
-    headers: {
-      'content-type': 'application/json',
-      ...retryAfter(error),
-      ...(rule.http === 401 ? { 'www-authenticate': challengeOf(error.code) } : {}),
-      ...(rule.http === 405 ? { allow: 'POST', connection: 'close' } : {}),
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id,
-      error: { code: rule.rpc, message: error.message, data: { code: error.code } },
-    }),
-  };
-}
-
-/** RFC 6750, section 3: no error attribute when the request held no credentials at all. */
-function challengeOf(code: ErrorCode): string {
-  if (code === 'bearer_missing') return 'Bearer realm="mcp"';
-  return `Bearer realm="mcp", error="${code === 'bearer_malformed' ? 'invalid_request' : 'invalid_token'}"`;
-}
-
-function retryAfter(error: PolicyError): Record<string, string> {
-  return error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) };
 }

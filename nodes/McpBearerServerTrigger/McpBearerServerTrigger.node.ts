@@ -17,6 +17,7 @@ import { auditLine, isRecorded, type AuditEvent } from '../../core/policy/audit'
 import { PolicyError } from '../../core/policy/errors';
 import { ConcurrencyGate } from '../../core/policy/limits';
 import { parseConsumers } from '../../core/server/consumers';
+import { refusalAnswer } from '../../core/server/outbound';
 import { serve } from '../../core/server/serve';
 import { packVersion } from '../shared/version';
 import { allowedOriginsOf, applicationIdOf, consumersOf, recordingOf, servedSurface } from './configuration';
@@ -117,25 +118,14 @@ export class McpBearerServerTrigger implements INodeType {
   };
 
   async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-    const response = this.getResponseObject();
-    const { answer, audit, isCall, cause } = await serve(inboundOf(this.getRequestObject(), response), {
-      applicationId: applicationIdOf(this),
-      consumers: async () => await consumersOf(this),
-      surface: () => servedSurface(this, connectedTools(this)),
-      allowedOrigins: allowedOriginsOf(this),
-      gate,
-      gateKey: `${this.getWorkflow().id ?? ''}/${this.getNode().id}`,
-      serverVersion: packVersion,
-      now: Date.now,
-    });
-    send(response, answer);
-    if (!audit) return { noWebhookResponse: true };
-    this.logger.info(auditLine(audit));
-    if (cause !== undefined) this.logger.warn(`mcp_cause ${audit.correlation_id} ${kindOf(cause)}`);
-    return {
-      noWebhookResponse: true,
-      ...(isRecorded(audit, isCall, recordingOf(this)) ? { workflowData: [[{ json: { ...audit } }]] } : {}),
-    };
+    try {
+      return await answer(this);
+    } catch (error) {
+      // n8n would answer an exception with its own error, stack included where it runs for development.
+      send(this.getResponseObject(), refusalAnswer(INTERNAL, null));
+      this.logger.warn(`mcp_cause ${kindOf(error)}`);
+      return { noWebhookResponse: true };
+    }
   }
 
   /**
@@ -157,6 +147,31 @@ export class McpBearerServerTrigger implements INodeType {
     }
     return await Promise.resolve([items]);
   }
+}
+
+const INTERNAL = new PolicyError('internal_error', 'The request failed inside the server.');
+
+async function answer(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+  const response = context.getResponseObject();
+  const served = await serve(inboundOf(context.getRequestObject(), response), {
+    applicationId: applicationIdOf(context),
+    consumers: async () => await consumersOf(context),
+    surface: () => servedSurface(context, connectedTools(context)),
+    allowedOrigins: allowedOriginsOf(context),
+    gate,
+    gateKey: `${context.getWorkflow().id ?? ''}/${context.getNode().id}`,
+    serverVersion: packVersion,
+    now: Date.now,
+  });
+  send(response, served.answer);
+  const { audit, isCall, cause } = served;
+  if (!audit) return { noWebhookResponse: true };
+  context.logger.info(auditLine(audit));
+  if (cause !== undefined) context.logger.warn(`mcp_cause ${audit.correlation_id} ${kindOf(cause)}`);
+  return {
+    noWebhookResponse: true,
+    ...(isRecorded(audit, isCall, recordingOf(context)) ? { workflowData: [[{ json: { ...audit } }]] } : {}),
+  };
 }
 
 /** What a cause may show in a log: its own sentence if it is ours, else only its kind. Foreign texts hold addresses. */

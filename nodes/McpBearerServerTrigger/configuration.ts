@@ -49,8 +49,9 @@ export async function consumersOf(context: TriggerContext): Promise<Consumer[]> 
   return parseConsumers(credential);
 }
 
+/** Anything but one of the choices counts as the default. */
 export function recordingOf(context: TriggerContext): Recording {
-  const value = parameter(context, 'recording', 'refusals');
+  const value: unknown = context.getNode().parameters['recording'];
   return value === 'all' || value === 'none' ? value : 'refusals';
 }
 

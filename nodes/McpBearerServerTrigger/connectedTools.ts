@@ -2,7 +2,7 @@ import { NodeConnectionTypes, type INode, type IWebhookFunctions } from 'n8n-wor
 import type { ConnectedTool, ToolSource } from '../../core/server/tools';
 import { foreignText } from '../../core/policy/redaction';
 import { directCallOf } from '../shared/directCall';
-import { isLangchainTool, nativeTool } from './nativeTool';
+import { isLangchainTool, nativeTool, withoutAddresses } from './nativeTool';
 
 /** What n8n's contexts have at run time beside their published interface (1.100.1 to 2.41.1); detected, not assumed. */
 interface HostContext {
@@ -71,9 +71,8 @@ async function supply(context: IWebhookFunctions, node: INode | undefined): Prom
   try {
     supplied = await context.getInputConnectionData.call(scoped, NodeConnectionTypes.AiTool, 0);
   } catch (error) {
-    const reason = error instanceof Error ? error.name : 'unknown';
     context.logger.warn(
-      `mcp_tool_not_supplied ${foreignText(node?.name ?? 'a connected tool', 80)}: ${reason}`,
+      `mcp_tool_not_supplied ${foreignText(node?.name ?? 'a connected tool', 80)}: ${reasonOf(error)}`,
     );
     return [];
   }
@@ -93,6 +92,12 @@ async function supply(context: IWebhookFunctions, node: INode | undefined): Prom
     }
     return isLangchainTool(tool) ? [nativeTool(tool, failure)] : [];
   });
+}
+
+/** n8n wraps what a sub-node threw and keeps its sentence as the description. */
+function reasonOf(error: unknown): string {
+  const { description, message } = error as { description?: string | null; message?: string };
+  return withoutAddresses(description ?? message ?? 'unknown');
 }
 
 /** Tools arrive alone, in arrays and in toolkits. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InboundRequest } from '../../core/server/inbound';
-import type { OutboundAnswer } from '../../core/server/serve';
+import type { OutboundAnswer } from '../../core/server/outbound';
 
 /** What n8n adds to the request: the parsed body and the bytes it was parsed from. */
 type HostRequest = Omit<IncomingMessage, 'rawBody'> & { body?: unknown; rawBody?: Buffer };

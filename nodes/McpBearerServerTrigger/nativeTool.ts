@@ -65,10 +65,12 @@ function emptyOrFailed(cause: string): ToolResult {
 }
 
 function failed(cause: string): PolicyError {
-  return new PolicyError(
-    'tool_failed',
-    `The tool failed: ${foreignText(cause, CAUSE_CHARACTERS, addressesIn(cause))}`,
-  );
+  return new PolicyError('tool_failed', `The tool failed: ${withoutAddresses(cause)}`);
+}
+
+/** The sentence of a foreign error, fit for an answer or a log line. */
+export function withoutAddresses(sentence: string): string {
+  return foreignText(sentence, CAUSE_CHARACTERS, addressesIn(sentence));
 }
 
 /**

@@ -1,0 +1,27 @@
+import type { IWebhookFunctions } from 'n8n-workflow';
+import { McpBearerServerTrigger } from '../../nodes/McpBearerServerTrigger/McpBearerServerTrigger.node';
+
+describe('whatever fails inside the trigger', () => {
+  test('is answered by the trigger and never by n8n, and the log holds its kind alone', async () => {
+    const sent: unknown[] = [];
+    const logged: string[] = [];
+    const context = {
+      getResponseObject: () => ({
+        headersSent: false,
+        destroyed: false,
+        writeHead: (...args: unknown[]) => sent.push(args),
+        end: (body: string) => sent.push(JSON.parse(body)),
+      }),
+      getRequestObject: () => {
+        throw new TypeError('cannot read /srv/secret at host.internal');
+      },
+      logger: { warn: (line: string) => logged.push(line) },
+    };
+    const outcome = await new McpBearerServerTrigger().webhook.call(context as unknown as IWebhookFunctions);
+    expect(outcome).toEqual({ noWebhookResponse: true });
+    expect(sent[0]).toMatchObject([500, { 'content-type': 'application/json' }]);
+    expect(sent[1]).toMatchObject({ error: { data: { code: 'internal_error' } } });
+    expect(JSON.stringify([sent, logged])).not.toMatch(/secret|host\.internal/);
+    expect(logged).toEqual(['mcp_cause TypeError']);
+  });
+});
