@@ -99,13 +99,14 @@ async function show(instance: Instance, once: boolean): Promise<void> {
   });
   try {
     await showCalls(endpoint, consumers[0]?.token ?? '');
-    if (once) return;
     say();
     say('Connect a client; each has a bearer of its own:');
     say();
-    say(connectionHelp(endpoint, consumers));
+    // With --once the bearers are worth nothing by the time that they could be used, and are not shown.
+    say(connectionHelp(endpoint, once ? [] : consumers));
     say();
     say(`Editor:   ${instance.url}/workflow/${surface.workflowId}`);
+    if (once) return;
     if (instance.login !== undefined) say(`Sign in:  ${instance.login}`);
     say();
     say('Ctrl-C ends the demo and removes everything that it made.');
@@ -151,7 +152,7 @@ function interrupted(): Promise<void> {
 async function main(): Promise<void> {
   const program = new Command('npm run demo --')
     .description('Shows one curated surface in a real n8n: published, listed, called, refused.')
-    .option('--once', 'exit after the calls', false)
+    .option('--once', 'exit after that', false)
     .option('--n8n <url>', 'use this n8n, where the pack is installed; needs N8N_API_KEY')
     .option('--n8n-version <version>', 'which n8n to fetch and start', '1.100.1')
     .parse();

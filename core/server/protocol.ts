@@ -15,8 +15,6 @@ import type { Exchange } from './exchange';
 import type { JsonRpcMessage } from './inbound';
 import { toolsOf } from './tools';
 
-const exchanges = new WeakMap<object, Exchange>();
-
 // The low-level Server: tools are answered from pinned descriptors, not from registered callbacks with zod schemas.
 /* eslint-disable @typescript-eslint/no-deprecated */
 
@@ -39,7 +37,6 @@ export async function answerMessage(
   headers.set('accept', 'application/json, text/event-stream');
   const request = new Request(url, { method: 'POST', headers, body: '{}', signal: exchange.signal });
   const authInfo = { token: '', clientId: exchange.consumer.id, scopes: [], extra: { exchange } };
-  exchanges.set(authInfo.extra, exchange);
   if (await isLegacyRequest(request, message)) return await answerLegacy(message, request, exchange);
   return await modern.fetch(request, { authInfo, parsedBody: message });
 }
@@ -60,7 +57,7 @@ async function answerLegacy(
 }
 
 function serverOf(context: McpRequestContext): Server {
-  const exchange = context.authInfo?.extra && exchanges.get(context.authInfo.extra);
+  const exchange = context.authInfo?.extra?.['exchange'] as Exchange | undefined;
   if (!exchange) throw new Error('A request reached the protocol layer without having been authenticated.');
   return makeServer(exchange);
 }

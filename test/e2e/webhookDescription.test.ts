@@ -1,0 +1,28 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+import { ensureHost } from '../hosts/install';
+import { hosts } from '../support/hostsFixture';
+
+/** Loads the installed trigger as the host does, and asks the host's own n8n-workflow how it would read its webhook. */
+const SCRIPT = `
+  const [trigger] = process.argv.slice(1);
+  const workflow = require('n8n-workflow');
+  const [webhook] = new (require(trigger).McpBearerServerTrigger)().description.webhooks;
+  const native = workflow.webhookDescriptionIsNativelyResolvable?.(webhook) ?? null;
+  console.log(JSON.stringify({ path: webhook.path, native }));
+`;
+
+describe.each(hosts())('the webhook of the trigger on n8n $version', (host) => {
+  test('is resolved without the expression engine where the host can', async () => {
+    const { dir, nodeBinary } = await ensureHost(host.version);
+    const pack = join(host.userFolder, '.n8n', 'nodes', 'node_modules', 'n8n-nodes-mcp-curated');
+    const trigger = join(pack, 'dist/nodes/McpBearerServerTrigger/McpBearerServerTrigger.node.js');
+    const output = execFileSync(nodeBinary, ['-e', SCRIPT, trigger], {
+      encoding: 'utf8',
+      env: { NODE_PATH: join(dir, 'node_modules') },
+    });
+    const native = host.version.startsWith('1.') ? null : true;
+    expect(JSON.parse(output)).toEqual({ path: '={{$parameter["path"]}}', native });
+  });
+});
