@@ -39,9 +39,12 @@ export class N8nPublicApi {
     do {
       const query = new URLSearchParams({ limit: String(PAGE), ...(cursor === null ? {} : { cursor }) });
       const page = await this.#request('GET', `/workflows?${query.toString()}`);
-      const { data, nextCursor } = page as { data?: unknown; nextCursor?: string | null };
+      const { data, nextCursor } = (page ?? {}) as { data?: unknown; nextCursor?: string | null };
       if (!Array.isArray(data)) throw new N8nApiError(0, 'n8n did not answer with a list of workflows.');
       workflows.push(...(data as WorkflowSummary[]));
+      if (nextCursor === cursor && cursor !== null) {
+        throw new N8nApiError(0, 'n8n answered with the same page of workflows twice.');
+      }
       cursor = nextCursor ?? null;
     } while (cursor !== null);
     return workflows;

@@ -200,6 +200,17 @@ describe('a trigger that cannot work', () => {
 });
 
 describe('a trigger that serves listed names', () => {
+  test('works with the limits that a new node starts with', async () => {
+    const { limits: _limits, ...untouched } = byHand;
+    await withTrigger(
+      [trigger(untouched), node('Calculator', 'calculator', {})],
+      { calculator },
+      async (post) => {
+        expect((await post(call('calculator'))).text).toContain('"text":"42"');
+      },
+    );
+  });
+
   test('serves a native tool, and leaves out a broken one', async () => {
     const nodes = [
       trigger({ ...byHand, toolNames: ['broken', 'calculator'] }),

@@ -1,0 +1,163 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createHash } from 'node:crypto';
+import { createProgram } from '../../../cli/main';
+
+const CHECKED_IN = path.resolve(__dirname, '../../../workflows');
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'mcp-curated-cli-'));
+  cpSync(CHECKED_IN, folder, { recursive: true });
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a shell would see of one call. */
+async function run(...args: string[]): Promise<Run> {
+  const output = { code: -1, stdout: '', stderr: '' };
+  const write = (stream: 'stdout' | 'stderr') => (text: unknown) => {
+    output[stream] += String(text);
+    return true;
+  };
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    jest.spyOn(process[stream], 'write').mockImplementation(write(stream) as never),
+  );
+  try {
+    const program = createProgram((code) => {
+      output.code = code;
+    });
+    await program.parseAsync(['node', 'mcp-curated', ...args]);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return output;
+}
+
+const contract = () => path.join(folder, 'web-app-n8n', 'contract.yml');
+const workflow = () => path.join(folder, 'web-app-n8n', 'workflow.json');
+
+function edit(from: string, to: string): void {
+  const text = readFileSync(contract(), 'utf8');
+  expect(text).toContain(from);
+  writeFileSync(contract(), text.replace(from, to));
+}
+
+describe('lint', () => {
+  test('says that all is well on stdout and exits 0', async () => {
+    expect(await run('lint', '--workflows', folder)).toEqual({
+      code: 0,
+      stdout: '2 contracts are valid.\n',
+      stderr: '',
+    });
+  });
+
+  test('names file, line, path and reason of a fault and exits 1', async () => {
+    edit('page_size: 25', 'page_size: 0');
+    const { code, stdout } = await run('lint', '--workflows', folder);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/contract\.yml:\d+ limits\.page_size: /);
+  });
+
+  test('gives the same as JSON, and nothing but the exit code when quiet', async () => {
+    edit('application_id: web-app-n8n', 'application_id: web-app-other');
+    const json = await run('--json', 'lint', '--workflows', folder, '--only', 'web-app-n8n');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      contracts: 1,
+      findings: [{ path: 'application_id', line: 1 }],
+    });
+    expect(await run('--quiet', 'lint', '--workflows', folder)).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  test('refuses an application that has no contract instead of checking nothing', async () => {
+    await expect(run('lint', '--workflows', folder, '--only', 'web-app-missing')).rejects.toThrow(
+      'web-app-missing',
+    );
+  });
+});
+
+describe('render', () => {
+  test('changes nothing where everything is rendered', async () => {
+    expect(await run('render', '--workflows', folder)).toMatchObject({
+      code: 0,
+      stdout: 'Everything is rendered.\n',
+    });
+  });
+
+  test('--check writes nothing and exits 1 when a file differs', async () => {
+    writeFileSync(workflow(), '{}');
+    const { code, stdout } = await run('render', '--workflows', folder, '--check');
+    expect([code, readFileSync(workflow(), 'utf8')]).toEqual([1, '{}']);
+    expect(stdout).toContain('differs: ');
+  });
+
+  test('writes a missing workflow, byte for byte as it was checked in', async () => {
+    rmSync(workflow());
+    expect(await run('render', '--workflows', folder)).toMatchObject({ code: 0 });
+    expect(readFileSync(workflow(), 'utf8')).toBe(
+      readFileSync(path.join(CHECKED_IN, 'web-app-n8n/workflow.json'), 'utf8'),
+    );
+  });
+
+  test('renders nothing from a contract whose hashes were not reviewed, and --pin writes them', async () => {
+    edit('title: List n8n workflows', 'title: List workflows');
+    const before = readFileSync(workflow(), 'utf8');
+    const refused = await run('render', '--workflows', folder);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('what a model sees has changed');
+    expect(readFileSync(workflow(), 'utf8')).toBe(before);
+
+    expect(await run('render', '--workflows', folder, '--pin')).toMatchObject({ code: 0 });
+    expect(readFileSync(workflow(), 'utf8')).toContain('List workflows');
+    expect(readFileSync(contract(), 'utf8')).toContain('# A list of workflows comes with all their nodes');
+    expect(await run('lint', '--workflows', folder)).toMatchObject({ code: 0 });
+  });
+
+  test('--pin does not sign off a contract that has other faults', async () => {
+    edit('title: List n8n workflows', 'title: List workflows');
+    edit('page_size: 25', 'page_size: 0');
+    const before = readFileSync(contract(), 'utf8');
+    expect(await run('render', '--workflows', folder, '--pin')).toMatchObject({ code: 1 });
+    expect(readFileSync(contract(), 'utf8')).toBe(before);
+  });
+
+  test('makes no workflow of a reviewed refusal', async () => {
+    const refusal = path.join(folder, 'web-app-penpot');
+    cpSync(path.join(folder, 'web-app-n8n'), refusal, { recursive: true });
+    rmSync(path.join(refusal, 'workflow.json'));
+    writeFileSync(
+      path.join(refusal, 'contract.yml'),
+      'application_id: web-app-penpot\nclassification: blocked\nreason: interactive_browser_session\nnotes: It needs an active browser tab.\n',
+    );
+    expect(await run('render', '--workflows', folder)).toMatchObject({ code: 0 });
+    expect(existsSync(path.join(refusal, 'workflow.json'))).toBe(false);
+  });
+});
+
+describe('token', () => {
+  test('makes another bearer each time, with its SHA-256', async () => {
+    const [first, second] = await Promise.all([run('--json', 'token')]).then(async ([one]) => [
+      one,
+      await run('--json', 'token'),
+    ]);
+    const made = JSON.parse(first?.stdout ?? '') as { token: string; sha256: string };
+    expect(made.token).toMatch(/^[\w-]{43}$/);
+    expect(made.sha256).toBe(createHash('sha256').update(made.token).digest('hex'));
+    expect(second?.stdout).not.toContain(made.token);
+  });
+});
+
+describe('schema', () => {
+  test('prints the JSON Schema that editors complete contracts with', async () => {
+    const { stdout } = await run('schema');
+    expect(stdout).toBe(readFileSync(path.join(CHECKED_IN, 'contract.schema.json'), 'utf8'));
+  });
+});

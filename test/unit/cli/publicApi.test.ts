@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { N8nPublicApi } from '../../../cli/n8n/publicApi';
+import { publishSurface } from '../../../cli/n8n/publishSurface';
+import { contractOf } from '../../node/definitions';
+import { body, html, json, UpstreamDouble } from '../../support/upstreamDouble';
+
+const KEY = randomBytes(16).toString('hex');
+let n8n: UpstreamDouble;
+
+beforeAll(async () => {
+  n8n = await UpstreamDouble.start();
+});
+beforeEach(() => {
+  n8n.reset();
+});
+afterAll(async () => {
+  await n8n.stop();
+});
+
+const api = (suffix = '') => new N8nPublicApi(n8n.origin + suffix, KEY);
+
+describe('the list of workflows', () => {
+  test('is read to its last page', async () => {
+    n8n.on(
+      '/api/v1/workflows',
+      json({ data: [{ id: 'w1', name: 'a', active: true }], nextCursor: 'c 2' }),
+      json({ data: [{ id: 'w2', name: 'b', active: false }], nextCursor: null }),
+    );
+    expect((await api().listWorkflows()).map(({ id }) => id)).toEqual(['w1', 'w2']);
+    expect(n8n.requests.map(({ query }) => query)).toEqual(['?limit=100', '?limit=100&cursor=c+2']);
+  });
+
+  test('ends with an error where the pages go round in circles', async () => {
+    n8n.on('/api/v1/workflows', json({ data: [], nextCursor: 'again' }));
+    await expect(api().listWorkflows()).rejects.toThrow('the same page');
+  });
+
+  test.each(['', '/', '/api/v1', '/api/v1/'])(
+    'is asked for at the same place with the address ending in "%s"',
+    async (suffix) => {
+      n8n.on('/api/v1/workflows', json({ data: [] }));
+      await api(suffix).listWorkflows();
+      expect(n8n.lastRequest.path).toBe('/api/v1/workflows');
+      expect(n8n.lastRequest.headers['x-n8n-api-key']).toBe(KEY);
+    },
+  );
+
+  test.each([
+    ['a web page', html()],
+    ['something that is no list', json({ data: 'none' })],
+    ['nothing', body('')],
+    ['a refusal', json({ message: `unauthorized ${KEY}` }, 401)],
+  ])(
+    'is never taken for empty when n8n answers with %s, and the error holds no key',
+    async (_what, answer) => {
+      n8n.on('/api/v1/workflows', answer);
+      const failure = api().listWorkflows();
+      await expect(failure).rejects.toThrow(/list of workflows|not JSON|401/);
+      await expect(failure).rejects.not.toThrow(KEY);
+    },
+  );
+});
+
+describe('publishing a surface', () => {
+  const contract = contractOf('web-app-n8n');
+  const endpoint = () => `${n8n.origin}/mcp/web-app-n8n`;
+  const wishes = {
+    contract,
+    owner: 'owner',
+    consumers: [{ id: 'client-inspector', tokenSha256: 'a'.repeat(64), tools: ['n8n_list_workflows'] }],
+    upstream: { baseUrl: 'http://127.0.0.1:1', authentication: 'none' as const },
+  };
+  const writes = () =>
+    n8n.requests.filter(({ method, path }) => method !== 'GET' && path.startsWith('/api/'));
+
+  function willing(): void {
+    n8n.on(
+      '/api/v1/workflows',
+      json({ data: [], nextCursor: null }),
+      json({ id: 'w1', name: 'x', active: false }),
+    );
+    n8n.on('/api/v1/credentials', json({ id: 'c1', name: 'c' }), json({ id: 'c2', name: 'u' }));
+    n8n.on('*', json({}));
+    n8n.on('/mcp/web-app-n8n', json({}, 404), json({}, 404), json({}, 401));
+  }
+
+  test('waits until the endpoint asks for a bearer', async () => {
+    willing();
+    expect(await publishSurface(api(), endpoint(), wishes)).toMatchObject({
+      workflowId: 'w1',
+      credentialIds: ['c1', 'c2'],
+    });
+    expect(writes().map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /api/v1/credentials',
+      'POST /api/v1/credentials',
+      'POST /api/v1/workflows',
+      'POST /api/v1/workflows/w1/activate',
+    ]);
+  });
+
+  test('writes nothing where a workflow of that name exists', async () => {
+    n8n.on('/api/v1/workflows', json({ data: [{ id: 'w7', name: 'owner:web-app-n8n', active: true }] }));
+    await expect(publishSurface(api(), endpoint(), wishes)).rejects.toThrow('exists already (w7)');
+    expect(writes()).toEqual([]);
+  });
+
+  test('writes nothing where somebody else serves the path', async () => {
+    willing();
+    n8n.on('/mcp/web-app-n8n', json({}, 401));
+    await expect(publishSurface(api(), endpoint(), wishes)).rejects.toThrow(
+      'serves /mcp/web-app-n8n already',
+    );
+    expect(writes()).toEqual([]);
+  });
+
+  test('takes everything away again when a later step is refused', async () => {
+    willing();
+    n8n.on('/api/v1/workflows/w1/activate', json({ message: 'Trigger cannot start' }, 400));
+    await expect(publishSurface(api(), endpoint(), wishes)).rejects.toThrow('Trigger cannot start');
+    expect(
+      writes()
+        .map(({ method, path }) => `${method} ${path}`)
+        .slice(4),
+    ).toEqual([
+      'POST /api/v1/workflows/w1/deactivate',
+      'DELETE /api/v1/workflows/w1',
+      'DELETE /api/v1/credentials/c2',
+      'DELETE /api/v1/credentials/c1',
+    ]);
+  });
+});
