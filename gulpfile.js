@@ -1,9 +1,10 @@
 const { spawn } = require('node:child_process');
-const { rm } = require('node:fs/promises');
+const { rm, writeFile } = require('node:fs/promises');
 const path = require('node:path');
 const esbuild = require('esbuild');
 const { dest, parallel, series, src, watch } = require('gulp');
 const manifest = require('./package.json');
+const { thirdPartyLicenses } = require('./scripts/thirdPartyLicenses');
 
 const DIST = 'dist';
 
@@ -32,6 +33,7 @@ const common = {
   keepNames: true,
   legalComments: 'none',
   logLevel: 'warning',
+  metafile: true,
   alias,
   define: { PACK_VERSION: JSON.stringify(manifest.version) },
 };
@@ -44,9 +46,12 @@ function typecheck() {
   return spawn(process.execPath, [require.resolve('typescript/bin/tsc'), '--noEmit'], { stdio: 'inherit' });
 }
 
+/** What esbuild says of each run, for the licences. */
+const bundled = [];
+
 /** Everything is bundled, so that the pack cannot shadow what the host runs with. Only the host's own API is not. */
-function bundleNodes() {
-  return esbuild.build({
+async function bundleNodes() {
+  const { metafile } = await esbuild.build({
     ...common,
     entryPoints: nodeEntries,
     outbase: '.',
@@ -55,15 +60,17 @@ function bundleNodes() {
     // What a bundled library prints would end up in the log of the host without a level or an origin.
     drop: ['console'],
   });
+  bundled.push(metafile);
 }
 
-function bundleCli() {
-  return esbuild.build({
+async function bundleCli() {
+  const { metafile } = await esbuild.build({
     ...common,
     entryPoints: { 'cli/mcp-curated': 'cli/main.ts' },
     outdir: DIST,
     banner: { js: '#!/usr/bin/env node' },
   });
+  bundled.push(metafile);
 }
 
 function copyCodex() {
@@ -74,7 +81,11 @@ function copyIcons() {
   return src('icons/*.svg', { base: '.', encoding: false }).pipe(dest(DIST));
 }
 
-const bundle = parallel(bundleNodes, bundleCli, copyCodex, copyIcons);
+async function writeLicences() {
+  await writeFile(path.join(DIST, 'THIRD_PARTY_LICENSES.txt'), await thirdPartyLicenses(bundled));
+}
+
+const bundle = series(parallel(bundleNodes, bundleCli, copyCodex, copyIcons), writeLicences);
 
 exports.clean = clean;
 exports.bundle = series(clean, bundle);
