@@ -20,6 +20,8 @@ describe.each(hosts())('the webhook of the trigger on n8n $version', (host) => {
     const trigger = join(pack, 'dist/nodes/McpBearerServerTrigger/McpBearerServerTrigger.node.js');
     const output = execFileSync(nodeBinary, ['-e', SCRIPT, trigger], {
       encoding: 'utf8',
+      // Away from the checkout, whose own n8n-workflow would be found first.
+      cwd: pack,
       env: { NODE_PATH: join(dir, 'node_modules') },
     });
     const native = host.version.startsWith('1.') ? null : true;
