@@ -142,9 +142,19 @@ function* operationFaults(operation: Operation, contract: Contract): Generator<F
   if (response.items === null && Object.keys(response.envelope).length > 0) {
     yield [['response', 'envelope'], 'belongs to lists; keep the values of a single record instead'];
   }
-  if (contract.adapter.type === 'prometheus_readonly' && request.arguments['query'] === undefined) {
-    const path = request.path.replace(/^\/api\/v1/, '');
-    if (path === '/query' || path === '/query_range') yield [['request', 'arguments'], 'must place query'];
+  if (contract.adapter.type === 'prometheus_readonly') yield* prometheusFaults(operation);
+}
+
+/** Document 003: query, range query, labels, metadata and targets; no administration, no configuration. */
+const PROMETHEUS_PATH = /^\/api\/v1\/(?:query|query_range|labels|label\/\{\w+\}\/values|metadata|targets)$/;
+
+function* prometheusFaults({ request }: Operation): Generator<Fault> {
+  if (!PROMETHEUS_PATH.test(request.path)) {
+    yield [['request', 'path'], 'must be a query, labels, label values, metadata or targets below /api/v1'];
+  }
+  if (/\/query(?:_range)?$/.test(request.path) && request.arguments['query'] === undefined) {
+    // The reach of an expression is measured under this name.
+    yield [['request', 'arguments'], 'must place query'];
   }
 }
 

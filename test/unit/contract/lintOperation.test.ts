@@ -149,6 +149,14 @@ describe('lint of what an operation takes', () => {
       expect.objectContaining({ path: 'operations.0.request.arguments', reason: 'must place query' }),
     );
   });
+
+  it.each(['/api/v1/admin/tsdb/delete_series', '/api/v1/status/config', '/-/reload', '/api/v1/series'])(
+    'refuses a Prometheus operation that asks for %s',
+    (path) => {
+      const text = contractWith({ 'operations.2.request.path': path }, 'web-app-prometheus');
+      expect(findingsIn(text).map((finding) => finding.path)).toContain('operations.2.request.path');
+    },
+  );
 });
 
 describe('lint of what an operation answers', () => {
