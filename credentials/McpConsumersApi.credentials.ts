@@ -16,7 +16,8 @@ export class McpConsumersApi implements ICredentialType {
       type: 'fixedCollection',
       typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Consumer' },
       default: { values: [{}] },
-      description: 'Every client that may call the surface, each with a bearer of its own',
+      description:
+        'Every client that may call the surface, each with a bearer of its own. If nothing can be entered here, this n8n is too old to show the list: use the field below.',
       options: [
         {
           displayName: 'Consumer',
@@ -88,6 +89,16 @@ export class McpConsumersApi implements ICredentialType {
           ],
         },
       ],
+    },
+    {
+      displayName: 'Consumers (JSON)',
+      name: 'consumersJson',
+      type: 'string',
+      typeOptions: { rows: 6 },
+      default: '',
+      placeholder: '[{"id": "web-app-openwebui", "tokenSha256": "…", "tools": ["find_order"]}]',
+      description:
+        'The same as a JSON list, for versions of n8n that cannot show the list above. Fields: id, tokenSha256, tools, and optionally secondTokenSha256, expiresAt, tenant. Hashes only.',
     },
   ];
 }

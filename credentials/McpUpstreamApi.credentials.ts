@@ -77,7 +77,11 @@ export class McpUpstreamApi implements ICredentialType {
     credentials: ICredentialDataDecryptedObject,
     options: IHttpRequestOptions,
   ): Promise<IHttpRequestOptions> => {
-    const { headers, query } = upstreamAccess(credentials as unknown as UpstreamCredential);
+    const { base, headers, query } = upstreamAccess(credentials as unknown as UpstreamCredential);
+    // n8n lets a node choose the address: whoever may use the credential must not be able to send it elsewhere.
+    if (new URL(options.url, options.baseURL ?? base.href).origin !== base.origin) {
+      throw new Error('This credential is for its own base address only.');
+    }
     return await Promise.resolve({
       ...options,
       headers: { ...options.headers, ...headers },

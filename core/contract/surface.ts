@@ -37,14 +37,19 @@ export const surfaceSchema = z
     name: z.string().min(1),
     instructions: z.string(),
     contract_sha256: sha256,
+    surface_sha256: sha256.describe('Hash over all the rest, so that a slip of the hand does not go unseen.'),
     catalogue_pin: sha256,
     allowed_consumers: z.array(z.string().regex(APPLICATION_ID_PATTERN)).min(1),
     credential_subject: z.string().nullable(),
     limits: limitsSchema,
     tools: z.array(servedToolSchema).min(1),
   })
-  .superRefine((surface, context) => {
-    surface.tools.forEach((tool, index) => {
+  .superRefine(({ surface_sha256: hash, ...rest }, context) => {
+    if (sha256Of(rest) !== hash) {
+      const message = 'does not match the rest; render the workflow from its contract again';
+      context.addIssue({ code: 'custom', path: ['surface_sha256'], message });
+    }
+    rest.tools.forEach((tool, index) => {
       if (pinOf(tool.descriptor) !== tool.pin) {
         context.addIssue({
           code: 'custom',
@@ -53,7 +58,7 @@ export const surfaceSchema = z
         });
       }
     });
-    if (cataloguePin(surface.tools.map((tool) => tool.pin)) !== surface.catalogue_pin) {
+    if (cataloguePin(rest.tools.map((tool) => tool.pin)) !== rest.catalogue_pin) {
       context.addIssue({ code: 'custom', path: ['catalogue_pin'], message: 'does not match the pins' });
     }
   });
@@ -66,7 +71,7 @@ export function surfaceOf(contract: Contract): Surface {
     const { descriptor, pin, definitionSha256 } = prepareOperation(definitionOf(contract, operation));
     return { descriptor, pin, definition_sha256: definitionSha256 };
   });
-  return {
+  const rest = {
     application_id: contract.application_id,
     name: contract.name,
     instructions: contract.instructions.trim(),
@@ -77,4 +82,5 @@ export function surfaceOf(contract: Contract): Surface {
     limits: contract.limits,
     tools,
   };
+  return { ...rest, surface_sha256: sha256Of(rest) };
 }

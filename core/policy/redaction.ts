@@ -52,3 +52,24 @@ export function headOf(text: string, maximum: number): string {
   const head = text.slice(0, maximum);
   return /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head;
 }
+
+/** A token of a sentence that names a host: an address with or without a scheme, user and password, an IP address. */
+const NAMES_A_HOST = [
+  /\/\//,
+  /:[^:@]{0,256}@/,
+  /(?:^|[^\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/,
+  /^[[(]?(?=[^:]*:[^:]*:)[\da-f:.]{2,45}[\])]?/i,
+];
+
+/**
+ * The sentence of a foreign error without the addresses that such sentences hold ("connect ECONNREFUSED 10.0.0.5:80").
+ * Whole tokens are taken out: n8n cuts some messages at their colons, so a scheme may be missing. The time taken grows
+ * with the length of what is looked at, which is bounded, and with nothing else.
+ */
+export function withoutAddresses(sentence: string, maximum: number): string {
+  const tokens = headOf(sentence, LOOKED_AT).split(/([\s"'<>]+)/);
+  const clean = tokens.map((token) => (NAMES_A_HOST.some((host) => host.test(token)) ? REDACTED : token));
+  return foreignText(clean.join(''), maximum);
+}
+
+const LOOKED_AT = 2_000;

@@ -1,72 +1,88 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { ToolDescriptor } from '../contract/pin';
 import { validateArguments } from '../policy/arguments';
 import { PolicyError, toPolicyError } from '../policy/errors';
 import { utf8Bytes } from '../policy/limits';
+import { withinDeadline } from './deadline';
 import type { Exchange } from './exchange';
 import { nameList } from './surfaces';
-import { toolOf, toolsOf, type ConnectedTool, type ToolResult } from './tools';
+import { grantedNames, toolsOf, type ConnectedTool, type ToolResult } from './tools';
 
 /**
- * One `tools/call`: authorize, validate, take a place, resolve and compare with the pin, call within the time limit,
- * bound the result.
+ * One `tools/call`: authorize, take a place, find and compare with the pin, validate, call, bound the result, all of it
+ * within the time limit.
  *
  * @throws PolicyError; the caller decides by its rule whether it becomes a result, a JSON-RPC error or an HTTP status
  */
 export async function callTool(exchange: Exchange): Promise<CallToolResult> {
-  const { surface, consumer, gate, gateKey } = exchange;
-  const served = await toolOf(surface, consumer, exchange.call?.name);
-  if (!served) {
-    const names = nameList(await toolsOf(surface, consumer));
-    throw new PolicyError('tool_unknown', `There is no tool of that name here. Tools: ${names}.`);
-  }
-  const args = validateArguments(served.descriptor.inputSchema, exchange.call?.arguments);
-  const leave = gate.tryEnter(gateKey, surface.limits.concurrent_requests);
+  const { surface, consumer, call } = exchange;
+  const granted = grantedNames(surface, consumer);
+  const name = granted.find((known) => known === call?.name);
+  if (name === undefined) throw unknown(granted);
+  return await inPlace(exchange, async (signal) => {
+    const served = await surface.find(name);
+    if (!served) throw unknown((await toolsOf(surface, consumer)).map((tool) => tool.name));
+    const args = validateArguments(served.descriptor.inputSchema, call?.arguments);
+    const result = await invoke(await served.connect(), args, { ...exchange, signal });
+    return bounded(result, surface.limits.response_bytes);
+  });
+}
+
+/**
+ * The descriptors of a `tools/list`. Where tools must be supplied for it, that is work like a call: it takes a place and
+ * has the same time limit.
+ */
+export async function listTools(exchange: Exchange): Promise<readonly ToolDescriptor[]> {
+  const { surface, consumer } = exchange;
+  if (surface.pinned) return await toolsOf(surface, consumer);
+  return await inPlace(exchange, async () => await toolsOf(surface, consumer));
+}
+
+/** Longest time for which a tool that was left behind keeps its place: many times the limit, but not for ever. */
+const LEFT_BEHIND_FACTOR = 20;
+
+/**
+ * Runs work in one of the places of the surface. The place is free again when the work has really ended: a caller that
+ * goes away does not make room for more of what still runs.
+ */
+async function inPlace<T>(
+  { surface: { limits }, gate, gateKey, signal: caller }: Exchange,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const leave = gate.tryEnter(gateKey, limits.concurrent_requests);
   if (!leave) {
     throw new PolicyError(
       'too_many_requests',
-      `This surface runs ${String(surface.limits.concurrent_requests)} calls at a time and all are busy; try again.`,
+      `This surface runs ${String(limits.concurrent_requests)} calls at a time and all are busy; try again.`,
       { retryAfterSeconds: 1 },
     );
   }
-  try {
-    return bounded(await invokeInTime(await served.connect(), args, exchange), surface.limits.response_bytes);
-  } finally {
-    leave();
-  }
+  return await withinDeadline(limits.timeout_seconds, caller, async (signal) => {
+    const longest = limits.timeout_seconds * LEFT_BEHIND_FACTOR * 1_000;
+    const forced = setTimeout(leave, longest).unref();
+    try {
+      return await work(signal);
+    } finally {
+      clearTimeout(forced);
+      leave();
+    }
+  });
 }
 
-/** Time for a tool to say in its own words what it was waiting for, once its time is over. */
-const LAST_WORDS_MS = 250;
-
-/** A tool that does not listen to the signal is left behind; the caller does not wait for it. */
-async function invokeInTime(
+async function invoke(
   tool: ConnectedTool,
   args: Record<string, unknown>,
-  { surface, consumer, correlationId, signal: caller }: Exchange,
+  { consumer, correlationId, signal }: Exchange,
 ): Promise<ToolResult> {
-  const seconds = surface.limits.timeout_seconds;
-  const timeout = AbortSignal.timeout(seconds * 1_000);
-  const signal = AbortSignal.any([caller, timeout]);
-  const ended = new Promise<never>((_resolve, reject) => {
-    const end = () => {
-      if (caller.aborted) reject(new PolicyError('call_cancelled', 'The caller ended the request.'));
-      else {
-        const late = new PolicyError(
-          'tool_timeout',
-          `The tool did not answer within ${String(seconds)} seconds.`,
-        );
-        setTimeout(reject, LAST_WORDS_MS, late).unref();
-      }
-    };
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
-  });
-  const context = { consumer: consumer.id, tenant: consumer.tenant, correlationId, signal };
   try {
-    return await Promise.race([tool.invoke(args, context), ended]);
+    return await tool.invoke(args, { consumer: consumer.id, tenant: consumer.tenant, correlationId, signal });
   } catch (error) {
     throw toPolicyError(error, 'tool_failed', 'The tool failed; the operator finds the cause in the log.');
   }
+}
+
+function unknown(names: readonly string[]): PolicyError {
+  return new PolicyError('tool_unknown', `There is no tool of that name here. Tools: ${nameList(names)}.`);
 }
 
 function bounded({ content, structuredContent }: ToolResult, limit: number): CallToolResult {

@@ -16,6 +16,8 @@ export interface Consumer {
 }
 
 const MINIMUM_TOKEN_CHARACTERS = 8;
+/** RFC 6750, section 2.1: `b64token`. */
+const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const text = z
   .string()
   .nullish()
@@ -33,7 +35,23 @@ const rowSchema = z.object({
   tools: text,
 });
 
-const credentialSchema = z.object({ consumers: z.object({ values: z.array(rowSchema) }) });
+/**
+ * The same as JSON, for hosts whose credential dialog cannot show a list of fields (n8n 1.100.1). Hashes only: such a
+ * text is not masked.
+ */
+const jsonRowSchema = z.strictObject({
+  id: z.string(),
+  tokenSha256: z.string(),
+  secondTokenSha256: z.string().optional(),
+  tools: z.union([z.string(), z.array(z.string()).transform((names) => names.join(','))]),
+  expiresAt: z.string().optional(),
+  tenant: z.string().optional(),
+});
+
+const credentialSchema = z.object({
+  consumers: z.object({ values: z.array(rowSchema).default([]) }).nullish(),
+  consumersJson: text,
+});
 
 /**
  * Reads the consumers credential. One unusable row makes the whole list unusable: a list that quietly lost a row
@@ -43,12 +61,35 @@ const credentialSchema = z.object({ consumers: z.object({ values: z.array(rowSch
  */
 export function parseConsumers(credential: unknown): Consumer[] {
   const parsed = credentialSchema.safeParse(credential);
-  if (!parsed.success || parsed.data.consumers.values.length === 0) {
-    throw unconfigured('The consumers credential names no consumer; add at least one.');
-  }
-  const consumers = parsed.data.consumers.values.map(parseRow);
+  const listed = (parsed.data?.consumers?.values ?? []).filter((row) => !isBlank(row));
+  const rows = [...listed, ...jsonRows(parsed.data?.consumersJson ?? '')];
+  if (rows.length === 0) throw unconfigured('The consumers credential names no consumer; add at least one.');
+  const consumers = rows.map(parseRow);
   refuseDoubles(consumers);
   return consumers;
+}
+
+/** n8n starts the list with a row in which nothing is filled in. */
+function isBlank(row: z.infer<typeof rowSchema>): boolean {
+  return Object.values(row).every((value) => value === '');
+}
+
+function jsonRows(json: string): z.infer<typeof rowSchema>[] {
+  if (json === '') return [];
+  let data: unknown;
+  try {
+    data = JSON.parse(json);
+  } catch {
+    throw unconfigured('Consumers (JSON) is not valid JSON.');
+  }
+  const parsed = z.array(jsonRowSchema).safeParse(data);
+  if (!parsed.success) {
+    const at = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
+    throw unconfigured(
+      `Consumers (JSON) must be a list of {id, tokenSha256, tools}; look at ${at === '' ? 'its start' : at}.`,
+    );
+  }
+  return parsed.data.map((row) => rowSchema.parse(row));
 }
 
 function parseRow(row: z.infer<typeof rowSchema>, index: number): Consumer {
@@ -84,6 +125,9 @@ function digestOf(who: string, token: string, hash: string): Buffer[] {
       throw unconfigured(
         `The token of ${who} is shorter than ${String(MINIMUM_TOKEN_CHARACTERS)} characters.`,
       );
+    }
+    if (!BEARER_TOKEN.test(token)) {
+      throw unconfigured(`The token of ${who} holds characters that no bearer can have.`);
     }
     return [sha256(token)];
   }

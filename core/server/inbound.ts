@@ -79,6 +79,12 @@ function asMessage(body: Record<string, unknown>): JsonRpcMessage {
       'A JSON-RPC 2.0 message needs jsonrpc "2.0", a method, an id that is text or a number, and object params.',
     );
   }
+  if (method === 'tools/call' && id === undefined) {
+    throw new PolicyError(
+      'request_malformed',
+      'A tools/call needs an id; as a notification nobody could answer it.',
+    );
+  }
   return body as unknown as JsonRpcMessage;
 }
 

@@ -36,17 +36,30 @@ export function retryAfter(error: PolicyError): Record<string, string> {
   return error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) };
 }
 
-/** What the protocol layer refused by itself gets one of our codes too, in the answer and in the audit. */
+/**
+ * What the protocol layer refused by itself gets one of our codes too, in the answer and in the audit. Its own handlers
+ * never fail with an internal error (ours do, with a refusal), so that one means params that do not fit the method; its
+ * sentence would be a dump of the parser.
+ */
 export function protocolRefusal(status: number, body: string): { code: ErrorCode; body: string } | undefined {
   if (body === '' || (status < 400 && body.startsWith('{"result"'))) return undefined;
-  const message = JSON.parse(body) as { error?: { code?: number; data?: unknown } };
-  if (message.error === undefined) return undefined;
-  const code = protocolCode(message.error.code, body);
-  const data = typeof message.error.data === 'object' ? message.error.data : {};
-  return { code, body: JSON.stringify({ ...message, error: { ...message.error, data: { ...data, code } } }) };
+  const answer = JSON.parse(body) as { error?: { code: number; message: string; data?: unknown } };
+  const { error } = answer;
+  if (error === undefined) return undefined;
+  const code = protocolCode(error);
+  const data = { ...(typeof error.data === 'object' ? error.data : {}), code };
+  const shown =
+    error.code === INTERNAL_ERROR
+      ? { code: INVALID_PARAMS, message: 'The params do not fit this method.', data: { code } }
+      : { ...error, data };
+  return { code, body: JSON.stringify({ ...answer, error: shown }) };
 }
 
-function protocolCode(rpc: number | undefined, body: string): ErrorCode {
-  if (rpc === ruleOf('method_unknown').rpc) return 'method_unknown';
-  return /protocol.version/i.test(body) ? 'protocol_version_unsupported' : 'request_malformed';
+/** JSON-RPC 2.0, section 5.1. */
+const INVALID_PARAMS = -32602;
+const INTERNAL_ERROR = -32603;
+
+function protocolCode({ code, message }: { code: number; message: string }): ErrorCode {
+  if (code === ruleOf('method_unknown').rpc) return 'method_unknown';
+  return /protocol.version/i.test(message) ? 'protocol_version_unsupported' : 'request_malformed';
 }

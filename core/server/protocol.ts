@@ -9,11 +9,10 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import type { ToolDescriptor } from '../contract/pin';
-import { ruleOf, toPolicyError } from '../policy/errors';
-import { callTool, failedResult } from './callTool';
+import { ruleOf, toPolicyError, type PolicyError } from '../policy/errors';
+import { callTool, failedResult, listTools } from './callTool';
 import type { Exchange } from './exchange';
 import type { JsonRpcMessage } from './inbound';
-import { toolsOf } from './tools';
 
 // The low-level Server: tools are answered from pinned descriptors, not from registered callbacks with zod schemas.
 /* eslint-disable @typescript-eslint/no-deprecated */
@@ -63,7 +62,7 @@ function serverOf(context: McpRequestContext): Server {
 }
 
 function makeServer(exchange: Exchange): Server {
-  const { surface, consumer } = exchange;
+  const { surface } = exchange;
   const server = new Server(
     { name: surface.applicationId, title: surface.name, version: exchange.serverVersion },
     {
@@ -71,24 +70,39 @@ function makeServer(exchange: Exchange): Server {
       ...(surface.instructions === undefined ? {} : { instructions: surface.instructions }),
     },
   );
-  server.setRequestHandler('tools/list', async () => ({
-    tools: (await toolsOf(surface, consumer)).map(asMcpTool),
-  }));
+  server.setRequestHandler('tools/list', () => answerList(exchange));
   server.setRequestHandler('tools/call', () => answerCall(exchange));
   return server;
+}
+
+async function answerList(exchange: Exchange): Promise<{ tools: Tool[] }> {
+  try {
+    return { tools: (await listTools(exchange)).map(asMcpTool) };
+  } catch (thrown) {
+    throw protocolError(refuse(exchange, thrown));
+  }
 }
 
 async function answerCall(exchange: Exchange): Promise<CallToolResult> {
   try {
     return await callTool(exchange);
   } catch (thrown) {
-    const error = toPolicyError(thrown, 'internal_error', 'The call failed inside the server.');
-    exchange.outcome = error.code;
-    exchange.refusal = error;
-    const rule = ruleOf(error.code);
-    if (rule.answer === 'result') return failedResult(error);
-    throw new ProtocolError(rule.rpc, error.message, { code: error.code });
+    const error = refuse(exchange, thrown);
+    if (ruleOf(error.code).answer === 'result') return failedResult(error);
+    throw protocolError(error);
   }
+}
+
+/** Notes for the HTTP layer and the audit what became of the request. */
+function refuse(exchange: Exchange, thrown: unknown): PolicyError {
+  const error = toPolicyError(thrown, 'internal_error', 'The request failed inside the server.');
+  exchange.outcome = error.code;
+  exchange.refusal = error;
+  return error;
+}
+
+function protocolError(error: PolicyError): ProtocolError {
+  return new ProtocolError(ruleOf(error.code).rpc, error.message, { code: error.code });
 }
 
 function asMcpTool(tool: ToolDescriptor): Tool {

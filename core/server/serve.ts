@@ -132,7 +132,7 @@ async function answerOf(
   request: InboundRequest,
   exchange: Exchange,
 ): Promise<OutboundAnswer> {
-  if (message.method === 'subscriptions/listen') {
+  if (message.method === 'subscriptions/listen' && message.id !== undefined) {
     // Nothing that is served here changes while a client listens, so no stream is held open for it.
     exchange.outcome = 'method_unknown';
     throw new PolicyError('method_unknown', 'This server sends no subscription notices.');

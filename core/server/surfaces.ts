@@ -1,4 +1,4 @@
-import { pinOf, type ToolDescriptor } from '../contract/pin';
+import { pinOf } from '../contract/pin';
 import type { Surface } from '../contract/surface';
 import { PolicyError } from '../policy/errors';
 import type { Limits } from '../policy/limits';
@@ -17,6 +17,8 @@ export function contractSurface(surface: Surface, source: ToolSource): ServedSur
     limits: surface.limits,
     credentialSubject: surface.credential_subject,
     allowedConsumers: new Set(surface.allowed_consumers),
+    names: descriptors.map(({ name }) => name),
+    pinned: descriptors,
     descriptors: () => Promise.resolve(descriptors),
     find: (name) => {
       const pinned = surface.tools.find((tool) => tool.descriptor.name === name);
@@ -36,8 +38,8 @@ function compared(pinned: Surface['tools'][number], connected: ConnectedTool | u
   const pin = pinOf(connected.descriptor);
   if (pin !== pinned.pin) throw drift(name, pinned.pin, pin, 'descriptor');
   const definition = connected.definitionSha256;
-  if (pinned.definition_sha256 !== null && definition !== pinned.definition_sha256) {
-    throw drift(name, pinned.definition_sha256, definition ?? 'none', 'definition');
+  if (definition !== pinned.definition_sha256) {
+    throw drift(name, pinned.definition_sha256 ?? 'none', definition ?? 'none', 'definition');
   }
   return connected;
 }
@@ -60,6 +62,8 @@ export function handMadeSurface(settings: HandMadeSurface, source: ToolSource): 
     limits: settings.limits,
     credentialSubject: null,
     allowedConsumers: null,
+    names: settings.tools,
+    pinned: undefined,
     descriptors: async () => inListedOrder(await source.all(), settings.tools).map((tool) => tool.descriptor),
     find: async (name) => {
       const connected = listed.has(name) ? await source.find(name) : undefined;
@@ -73,12 +77,10 @@ function inListedOrder(tools: readonly ConnectedTool[], names: readonly string[]
 }
 
 /** Names for a sentence, bounded. */
-export function nameList(tools: readonly ToolDescriptor[]): string {
-  const names = tools.map((tool) => tool.name);
+export function nameList(names: readonly string[]): string {
   if (names.length === 0) return 'none';
-  return names.length <= 20
-    ? names.join(', ')
-    : `${names.slice(0, 20).join(', ')} and ${String(names.length - 20)} more`;
+  const shown = names.slice(0, 20).join(', ');
+  return names.length <= 20 ? shown : `${shown} and ${String(names.length - 20)} more`;
 }
 
 function missing(name: string): PolicyError {

@@ -36,7 +36,11 @@ export interface ServedSurface {
   readonly credentialSubject: string | null;
   /** Consumers that the contract admits; `null` when the credential alone decides. */
   readonly allowedConsumers: ReadonlySet<string> | null;
-  /** In a fixed order. Answered without supplying a tool where a contract pins them. */
+  /** Every name that can be served, in a fixed order; known without supplying a tool. */
+  readonly names: readonly string[];
+  /** The descriptors where a contract pins them; `undefined` where tools must be supplied to know them. */
+  readonly pinned: readonly ToolDescriptor[] | undefined;
+  /** In the order of the names. */
   descriptors(): Promise<readonly ToolDescriptor[]>;
   /** The served tool of that name; `undefined` when the surface serves none. Supplies no other tool. */
   find(name: string): Promise<ServedTool | undefined>;
@@ -52,8 +56,8 @@ export interface ServedTool {
 }
 
 /** The one rule for list and call: a served tool is a consumer's when it is granted by name. */
-function isGranted(consumer: Consumer, name: string): boolean {
-  return consumer.tools.has(name);
+export function grantedNames(surface: ServedSurface, consumer: Consumer): readonly string[] {
+  return surface.names.filter((name) => consumer.tools.has(name));
 }
 
 /** What this consumer may call, in the order of the surface. */
@@ -61,15 +65,6 @@ export async function toolsOf(
   surface: ServedSurface,
   consumer: Consumer,
 ): Promise<readonly ToolDescriptor[]> {
-  const served = await surface.descriptors();
-  return served.filter(({ name }) => isGranted(consumer, name));
-}
-
-/** The tool that this consumer asks for, or `undefined`, whether it is not there or somebody else's. */
-export async function toolOf(
-  surface: ServedSurface,
-  consumer: Consumer,
-  name: unknown,
-): Promise<ServedTool | undefined> {
-  return typeof name === 'string' && isGranted(consumer, name) ? await surface.find(name) : undefined;
+  const granted = new Set(grantedNames(surface, consumer));
+  return (await surface.descriptors()).filter(({ name }) => granted.has(name));
 }

@@ -85,15 +85,15 @@ const OTHER_SHAPE =
 
 function checked(projected: () => Projected, { definition, descriptor }: PreparedOperation): CallResult {
   let structured: Projected;
+  let fits: boolean;
   try {
     structured = projected();
+    fits = !descriptor.outputSchema || satisfies(descriptor.outputSchema, structured);
   } catch (error) {
-    // For example a record that is nested deeper than the stack.
+    // For example a record that is nested deeper than the stack, or a key that is no Unicode.
     throw toPolicyError(error, 'upstream_unexpected_shape', OTHER_SHAPE);
   }
-  if (descriptor.outputSchema && !satisfies(descriptor.outputSchema, structured)) {
-    throw new PolicyError('upstream_unexpected_shape', OTHER_SHAPE);
-  }
+  if (!fits) throw new PolicyError('upstream_unexpected_shape', OTHER_SHAPE);
   const text = JSON.stringify(structured);
   if (utf8Bytes(text) > definition.limits.response_bytes) {
     throw new PolicyError(

@@ -4,7 +4,8 @@ import type { UpstreamAccess } from './access';
 
 /** Who calls, as far as an operation may bind a slot to it. */
 export interface CallerIdentity {
-  readonly consumer: string;
+  /** `null` for a caller that is no named consumer, such as an agent inside n8n. */
+  readonly consumer: string | null;
   readonly tenant: string | null;
 }
 

@@ -50,7 +50,8 @@ export class McpBearerServerTrigger implements INodeType {
         active:
           'The production URL is served. Audit events show up in the executions list as set by Record Executions.',
       },
-      activationHint: 'Once the tools and both credentials are in place, activate the workflow.',
+      activationHint:
+        'Once the tools and their credentials are in place, activate (n8n 2.x: publish) the workflow.',
     },
     // The tools that it serves are connected to it, as with n8n's own MCP Server Trigger.
     // eslint-disable-next-line @n8n/community-nodes/trigger-node-conventions
@@ -153,10 +154,11 @@ const INTERNAL = new PolicyError('internal_error', 'The request failed inside th
 
 async function answer(context: IWebhookFunctions): Promise<IWebhookResponseData> {
   const response = context.getResponseObject();
+  const tools = connectedTools(context);
   const served = await serve(inboundOf(context.getRequestObject(), response), {
     applicationId: applicationIdOf(context),
     consumers: async () => await consumersOf(context),
-    surface: () => servedSurface(context, connectedTools(context)),
+    surface: () => servedSurface(context, tools),
     allowedOrigins: allowedOriginsOf(context),
     gate,
     gateKey: `${context.getWorkflow().id ?? ''}/${context.getNode().id}`,
@@ -164,6 +166,8 @@ async function answer(context: IWebhookFunctions): Promise<IWebhookResponseData>
     now: Date.now,
   });
   send(response, served.answer);
+  // Nobody waits for it: the answer is out, and what cannot be closed is not the caller's matter.
+  void tools.close();
   const { audit, isCall, cause } = served;
   if (!audit) return { noWebhookResponse: true };
   context.logger.info(auditLine(audit));

@@ -7,6 +7,7 @@ import { APPLICATION_ID_PATTERN } from '../../core/contract/vocabulary';
 import type { Recording } from '../../core/policy/audit';
 import { PolicyError } from '../../core/policy/errors';
 import { limitsSchema } from '../../core/policy/limits';
+import { foreignText } from '../../core/policy/redaction';
 import { parseConsumers, type Consumer } from '../../core/server/consumers';
 import { contractSurface, handMadeSurface, type HandMadeSurface } from '../../core/server/surfaces';
 import type { ServedSurface, ToolSource } from '../../core/server/tools';
@@ -23,7 +24,28 @@ const toolNames = z.array(z.string().trim().min(1).max(128));
 export function servedSurface(context: TriggerContext, source: ToolSource): ServedSurface {
   return isContract(context)
     ? contractSurface(pinned(context), source)
-    : handMadeSurface(handMade(context), source);
+    : handMadeSurface(handMade(context), reportingMissing(handMade(context).tools, source, context));
+}
+
+/** A name that is listed and not connected serves nothing; without a word nobody would find the slip of the pen. */
+function reportingMissing(
+  names: readonly string[],
+  source: ToolSource,
+  { logger }: TriggerContext,
+): ToolSource {
+  return {
+    ...source,
+    all: async () => {
+      const tools = await source.all();
+      const connected = tools.map(({ descriptor }) => descriptor.name);
+      const missing = names.filter((name) => !connected.includes(name));
+      if (missing.length > 0) {
+        const shown = (list: readonly string[]) => foreignText(list.join(', ') || 'none', 300);
+        logger.warn(`mcp_tool_not_connected ${shown(missing)}; connected tools: ${shown(connected)}`);
+      }
+      return tools;
+    },
+  };
 }
 
 /** The provider's name for the audit event, without failing over the rest of the configuration. */
@@ -88,7 +110,7 @@ function handMade(context: TriggerContext): HandMadeSurface {
   }
   const names = toolNames.safeParse(parameter(context, 'toolNames', []));
   if (!names.success || names.data.length === 0) {
-    const connected = connectedNodeNames(context);
+    const connected = connectedNodeNames(context).map((name) => foreignText(name, 80));
     throw new PolicyError(
       'surface_unconfigured',
       `Tool Names is empty, so nothing would be served. Connected: ${connected.length === 0 ? 'none' : connected.join(', ')}.`,

@@ -1,8 +1,8 @@
 import { NodeConnectionTypes, type INode, type IWebhookFunctions } from 'n8n-workflow';
 import type { ConnectedTool, ToolSource } from '../../core/server/tools';
-import { foreignText } from '../../core/policy/redaction';
+import { foreignText, withoutAddresses } from '../../core/policy/redaction';
 import { directCallOf } from '../shared/directCall';
-import { isLangchainTool, nativeTool, withoutAddresses } from './nativeTool';
+import { isLangchainTool, nativeTool } from './nativeTool';
 
 /** What n8n's contexts have at run time beside their published interface (1.100.1 to 2.41.1); detected, not assumed. */
 interface HostContext {
@@ -15,25 +15,66 @@ interface RunData {
   executionData: Record<string, unknown>;
 }
 
+/** A source whose tools hold what they opened, a connection for example, until it is closed. */
+export interface OpenToolSource extends ToolSource {
+  close(): Promise<void>;
+}
+
 /**
  * The tools connected to the trigger, supplied one node at a time and only when they are needed: n8n's own call
  * supplies all of them, and one broken sub-node would take the endpoint down.
+ *
+ * A name that several nodes offer belongs to the node that carries it; where none does, it is nobody's. Otherwise a
+ * connected server that grows a tool could take over a name that was listed for another.
  */
-export function connectedTools(context: IWebhookFunctions): ToolSource {
+export function connectedTools(context: IWebhookFunctions): OpenToolSource {
+  const closers: Closer[] = [];
+  const supplyAll = async (nodes: readonly (INode | undefined)[]): Promise<ConnectedTool[]> => {
+    const supplied: ConnectedTool[] = [];
+    for (const node of nodes) supplied.push(...(await supply(context, node, closers)));
+    return supplied;
+  };
   return {
     find: async (name) => {
-      for (const node of likelyFirst(connectedNodes(context), name)) {
-        const tool = (await supply(context, node)).find(({ descriptor }) => descriptor.name === name);
-        if (tool) return tool;
-      }
-      return undefined;
+      const nodes = connectedNodes(context);
+      const own = nodes.filter((node) => carries(node, name));
+      const others = nodes.filter((node) => !own.includes(node));
+      return theOnly(await supplyAll(own), name, context) ?? theOnly(await supplyAll(others), name, context);
     },
     all: async () => {
-      const supplied: ConnectedTool[] = [];
-      for (const node of connectedNodes(context)) supplied.push(...(await supply(context, node)));
-      return supplied;
+      const nodes = connectedNodes(context);
+      const offers = await Promise.all(nodes.map(async (node) => ({ node, tools: await supplyAll([node]) })));
+      const tools = offers.flatMap((offer) => offer.tools);
+      return [...new Set(tools.map(({ descriptor }) => descriptor.name))].flatMap((name) => {
+        const own = offers.filter(({ node }) => carries(node, name)).flatMap((offer) => offer.tools);
+        return theOnly(own, name, context) ?? theOnly(tools, name, context) ?? [];
+      });
+    },
+    close: async () => {
+      await Promise.allSettled(closers.splice(0).map(async (close) => await close()));
     },
   };
+}
+
+type Closer = () => unknown;
+
+function theOnly(
+  tools: readonly ConnectedTool[],
+  name: string,
+  { logger }: IWebhookFunctions,
+): ConnectedTool | undefined {
+  const offered = tools.filter(({ descriptor }) => descriptor.name === name);
+  if (offered.length > 1) {
+    logger.warn(
+      `mcp_tool_ambiguous ${foreignText(name, 80)}: several connected tools have this name, so none is served`,
+    );
+  }
+  return offered.length === 1 ? offered[0] : undefined;
+}
+
+/** n8n names most tools after their node. */
+function carries(node: INode | undefined, toolName: string): boolean {
+  return node?.name.toLowerCase().replace(/[^a-z0-9]+/g, '_') === toolName.toLowerCase();
 }
 
 /** Names of the connected tool nodes, for a sentence to a person. Works wherever n8n hands out a context. */
@@ -51,53 +92,49 @@ function connectedNodes(context: IWebhookFunctions): (INode | undefined)[] {
     : [undefined];
 }
 
-/** n8n names a tool after its node, so the node of a tool is nearly always the first one tried. */
-function likelyFirst(nodes: (INode | undefined)[], toolName: string): (INode | undefined)[] {
-  const wanted = toolName.toLowerCase();
-  const isLikely = (node: INode | undefined) =>
-    node?.name.toLowerCase().replace(/[^a-z0-9]+/g, '_') === wanted;
-  return [...nodes.filter(isLikely), ...nodes.filter((node) => !isLikely(node))];
-}
-
-async function supply(context: IWebhookFunctions, node: INode | undefined): Promise<ConnectedTool[]> {
+async function supply(
+  context: IWebhookFunctions,
+  node: INode | undefined,
+  closers: Closer[],
+): Promise<ConnectedTool[]> {
   const runData = emptyRunData();
   // A context that sees one connected node and has run data of its own: without it n8n 1.100.1 logs a problem for
-  // every native tool, and with it the outcome of a tool's run can be read.
+  // every native tool, and with it the outcome of a tool's run can be read. What a tool wants to be called at its end is
+  // collected here, since n8n 1.100.1 forgets it for webhooks.
   const scoped = Object.create(context, {
     runExecutionData: { value: runData, writable: true, configurable: true },
+    closeFunctions: { value: closers },
     ...(node === undefined ? {} : { getConnectedNodes: { value: () => [node] } }),
   }) as IWebhookFunctions;
-  let supplied: unknown;
   try {
-    supplied = await context.getInputConnectionData.call(scoped, NodeConnectionTypes.AiTool, 0);
+    const supplied = await context.getInputConnectionData.call(scoped, NodeConnectionTypes.AiTool, 0);
+    return flatten(supplied).flatMap((tool) => connected(tool, () => failureIn(runData, node?.name)) ?? []);
   } catch (error) {
-    context.logger.warn(
-      `mcp_tool_not_supplied ${foreignText(node?.name ?? 'a connected tool', 80)}: ${reasonOf(error)}`,
-    );
+    const name = foreignText(node?.name ?? 'a connected tool', 80);
+    context.logger.warn(`mcp_tool_not_supplied ${name}: ${reasonOf(error)}`);
     return [];
   }
-  const failure = () => failureIn(runData, node?.name);
-  return flatten(supplied).flatMap((tool) => {
-    const direct = directCallOf(tool);
-    if (direct) {
-      const connected: ConnectedTool = {
-        descriptor: direct.descriptor,
-        definitionSha256: direct.definitionSha256,
-        invoke: async (args, callContext) => {
-          const { text, structured } = await direct.call(args, callContext);
-          return { content: [{ type: 'text', text }], structuredContent: structured };
-        },
-      };
-      return [connected];
-    }
-    return isLangchainTool(tool) ? [nativeTool(tool, failure)] : [];
-  });
 }
+
+function connected(tool: unknown, failure: () => Error | undefined): ConnectedTool | undefined {
+  const direct = directCallOf(tool);
+  if (!direct) return isLangchainTool(tool) ? nativeTool(tool, failure) : undefined;
+  return {
+    descriptor: direct.descriptor,
+    definitionSha256: direct.definitionSha256,
+    invoke: async (args, callContext) => {
+      const { text, structured } = await direct.call(args, callContext);
+      return { content: [{ type: 'text', text }], structuredContent: structured };
+    },
+  };
+}
+
+const REASON_CHARACTERS = 300;
 
 /** n8n wraps what a sub-node threw and keeps its sentence as the description. */
 function reasonOf(error: unknown): string {
   const { description, message } = error as { description?: string | null; message?: string };
-  return withoutAddresses(description ?? message ?? 'unknown');
+  return withoutAddresses(description ?? message ?? 'unknown', REASON_CHARACTERS);
 }
 
 /** Tools arrive alone, in arrays and in toolkits. */

@@ -10,6 +10,8 @@ export function inboundOf(request: HostRequest, response: ServerResponse): Inbou
   response.on('close', () => {
     if (!response.writableFinished) gone.abort();
   });
+  // It may have gone while n8n was loading the workflow.
+  if (response.destroyed) gone.abort();
   return {
     method: request.method ?? 'GET',
     rawHeaders: request.rawHeaders,

@@ -1,6 +1,6 @@
 import type { ToolDescriptor } from '../../core/contract/pin';
 import { PolicyError } from '../../core/policy/errors';
-import { foreignText } from '../../core/policy/redaction';
+import { withoutAddresses } from '../../core/policy/redaction';
 import type { ConnectedTool, ToolResult } from '../../core/server/tools';
 import { jsonSchemaOf } from '../shared/jsonSchemaOf';
 
@@ -65,27 +65,7 @@ function emptyOrFailed(cause: string): ToolResult {
 }
 
 function failed(cause: string): PolicyError {
-  return new PolicyError('tool_failed', `The tool failed: ${withoutAddresses(cause)}`);
-}
-
-/** The sentence of a foreign error, fit for an answer or a log line. */
-export function withoutAddresses(sentence: string): string {
-  return foreignText(sentence, CAUSE_CHARACTERS, addressesIn(sentence));
-}
-
-/**
- * Addresses of upstreams stay inside: a message such as "connect ECONNREFUSED 10.0.0.5:5432" names one. With or without
- * a scheme, since n8n cuts some messages at their colons.
- */
-const ADDRESSES = [
-  /(?:\b[a-z][a-z0-9+.-]*:)?\/\/[^\s"'<>]+/gi,
-  /[^\s"'<>/@]+:[^\s"'<>/@]+@[^\s"'<>]+/g,
-  /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g,
-  /(?:[0-9a-f]*:){2,}[0-9a-f]+/gi,
-];
-
-function addressesIn(text: string): string[] {
-  return ADDRESSES.flatMap((pattern) => text.match(pattern) ?? []);
+  return new PolicyError('tool_failed', `The tool failed: ${withoutAddresses(cause, CAUSE_CHARACTERS)}`);
 }
 
 function textOf(output: unknown): string {

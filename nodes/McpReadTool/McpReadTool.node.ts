@@ -127,7 +127,7 @@ async function accessOf(context: ToolContext): Promise<UpstreamAccess> {
 /** An agent inside n8n is no named consumer: operations that are bound to one are refused to it. */
 function agentContext(): CallContext {
   return {
-    consumer: 'n8n-agent',
+    consumer: null,
     tenant: null,
     correlationId: randomUUID(),
     signal: new AbortController().signal,

@@ -173,7 +173,7 @@ describe('a trigger that cannot work', () => {
     [
       'has a tampered surface',
       trigger({ ...managed, surface: managed.surface.replace('Lists workflows', 'Lists all') }),
-      'does not match the descriptor',
+      'does not match the rest',
     ],
     ['lists no tool name', trigger({ ...byHand, toolNames: [] }), 'Connected: Calculator'],
     [
@@ -223,6 +223,70 @@ describe('a trigger that serves listed names', () => {
         result: { tools: [{ name: 'calculator', inputSchema: { type: 'object' } }] },
       });
       expect((await post(call('calculator'))).text).toContain('"text":"42"');
+    });
+  });
+
+  const tools = (...names: string[]) => nativeType(() => names.map((name) => foreignTool(name)));
+  const foreignTool = (name: string) => ({
+    name,
+    description: 'foreign',
+    invoke: () => Promise.resolve('foreign'),
+  });
+
+  test('a connected server that grows a tool of a listed name gets none of its calls', async () => {
+    const nodes = [trigger(byHand), node('Foreign', 'foreign', {}), node('Calculator', 'calculator', {})];
+    await withTrigger(nodes, { foreign: tools('other', 'calculator'), calculator }, async (post) => {
+      expect((await post(list)).text).toContain('Adds.');
+      expect((await post(call('calculator'))).text).toContain('"text":"42"');
+    });
+  });
+
+  test('a name that several nodes offer and none carries is not served', async () => {
+    const nodes = [trigger(byHand), node('One', 'foreign', {}), node('Two', 'calculator', {})];
+    await withTrigger(nodes, { foreign: tools('calculator'), calculator }, async (post) => {
+      expect((await post(list)).text).toContain('"tools":[]');
+      expect((await post(call('calculator'))).text).toContain('tool_unknown');
+    });
+  });
+
+  test('a tool whose schema cannot be read leaves the others served', async () => {
+    const unreadable = nativeType(() => ({
+      name: 'broken',
+      schema: { _def: { typeName: 'ZodObject', shape: () => ({ a: null }) } },
+      invoke: () => Promise.resolve(''),
+    }));
+    const nodes = [
+      trigger({ ...byHand, toolNames: ['broken', 'calculator'] }),
+      node('Broken', 'broken', {}),
+      node('Calculator', 'calculator', {}),
+    ];
+    await withTrigger(nodes, { broken: unreadable, calculator }, async (post) => {
+      expect(JSON.parse((await post(list)).text)).toMatchObject({
+        result: { tools: [{ name: 'calculator' }] },
+      });
+    });
+  });
+
+  test('what a tool opened is closed after the request', async () => {
+    let open = 0;
+    const opening = {
+      ...calculator,
+      supplyData: () => {
+        open++;
+        return Promise.resolve({
+          response: foreignTool('calculator'),
+          closeFunction: () => {
+            open--;
+            return Promise.resolve();
+          },
+        });
+      },
+    } as INodeType;
+    const nodes = [trigger(byHand), node('Calculator', 'calculator', {})];
+    await withTrigger(nodes, { calculator: opening }, async (post) => {
+      await post(call('calculator'));
+      await post(list);
+      expect(open).toBe(0);
     });
   });
 

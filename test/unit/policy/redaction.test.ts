@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { foreignText, REDACTED, redactPaths } from '../../../core/policy/redaction';
+import { foreignText, REDACTED, redactPaths, withoutAddresses } from '../../../core/policy/redaction';
 
 describe('redaction by path', () => {
   const record = () => ({
@@ -91,4 +91,25 @@ describe('foreign text', () => {
       }),
     );
   });
+});
+
+describe('the sentence of a foreign error', () => {
+  it.each([
+    ['connect ECONNREFUSED 10.0.0.5:5432', 'connect ECONNREFUSED [redacted]'],
+    ['see https://crm.internal/v1?token=x for more', 'see [redacted] for more'],
+    ['lost //crm.internal/v1?token=x', 'lost [redacted]'],
+    ['login user:pass@host failed', 'login [redacted] failed'],
+    ['no route to fe80::1', 'no route to [redacted]'],
+    ['no route to [::1]:80', 'no route to [redacted]'],
+    ['order 12.5 of 2026-01-02 not found: use A-1', 'order 12.5 of 2026-01-02 not found: use A-1'],
+  ])('%s is shown as %s', (sentence, shown) => {
+    expect(withoutAddresses(sentence, 300)).toBe(shown);
+  });
+
+  it.each(['a:', 'a', 'a-', '//', ':', '1.', '@', '[', ' /', '\u0000'])(
+    'is dealt with however long it is: %j, many times',
+    (part) => {
+      expect(withoutAddresses(part.repeat(200_000), 300).length).toBeLessThanOrEqual(300);
+    },
+  );
 });

@@ -1,7 +1,20 @@
+import { getEventListeners } from 'node:events';
 import { PolicyError } from '../../../core/policy/errors';
 import type { CallContext } from '../../../core/upstream/call';
 import type { ConnectedTool } from '../../../core/server/tools';
-import { bodyOf, call, codeOf, endpoint, LIMITS, makeToken, send, surfaceOfTools, tool } from './endpoint';
+import { handMadeSurface } from '../../../core/server/surfaces';
+import {
+  bodyOf,
+  call,
+  codeOf,
+  endpoint,
+  LIMITS,
+  makeToken,
+  rpc,
+  send,
+  surfaceOfTools,
+  tool,
+} from './endpoint';
 
 const secret = makeToken();
 const { token } = secret;
@@ -108,6 +121,76 @@ describe('a call', () => {
     );
     expect(codeOf(result)).toBe('response_too_large');
     expect(result.answer.body.length).toBeLessThan(1_000);
+  });
+});
+
+describe('what a call leaves behind', () => {
+  test('is no listener at the signal of the caller', async () => {
+    const caller = new AbortController();
+    await send(
+      endpointOf(() => says('done')),
+      { body: call('find_order', {}), token, signal: caller.signal },
+    );
+    // The Request of the protocol layer follows the signal as well and is collected with it.
+    const listeners = getEventListeners(caller.signal, 'abort').filter(({ name }) => name === 'gone');
+    expect(listeners).toEqual([]);
+  });
+
+  test('is its place as long as the tool runs on, although the caller is gone', async () => {
+    const finish: (() => void)[] = [];
+    const served = endpointOf(
+      () =>
+        new Promise((resolve) => {
+          finish.push(() => {
+            resolve({ content: [] });
+          });
+        }),
+    );
+    for (let started = 1; started <= LIMITS.concurrent_requests; started++) {
+      const caller = new AbortController();
+      const gone = send(served, { body: call('find_order', {}), token, signal: caller.signal });
+      while (finish.length < started) await new Promise(setImmediate);
+      caller.abort();
+      expect((await gone).audit?.code).toBe('call_cancelled');
+    }
+    expect(codeOf(await send(served, { body: call('find_order', {}), token }))).toBe('too_many_requests');
+    for (const done of finish) done();
+    await new Promise(setImmediate);
+    const next = send(served, { body: call('find_order', {}), token });
+    while (finish.length <= LIMITS.concurrent_requests) await new Promise(setImmediate);
+    finish.at(-1)?.();
+    expect((await next).audit?.code).toBe('ok');
+  });
+});
+
+describe('tools that take long to supply', () => {
+  const stuck = (): Promise<never> => new Promise(() => undefined);
+  const slow = handMadeSurface(
+    { applicationId: 'web-app-slow', name: 'Slow', tools: ['find_order'], limits: LIMITS },
+    { find: stuck, all: stuck },
+  );
+  const served = endpoint(slow, [{ id: 'client-one', secret, tools: 'find_order' }]);
+
+  test.each([
+    ['a call', call('find_order', {})],
+    ['a list', rpc('tools/list')],
+  ])('do not hold up %s beyond the time limit', async (_what, body) => {
+    const result = await send(served, { body, token });
+    expect(result.audit).toMatchObject({ status: 'error', code: 'tool_timeout' });
+  });
+
+  test('take a place, for a list as for a call', async () => {
+    const busy = endpoint(slow, [{ id: 'client-one', secret, tools: 'find_order' }]);
+    const waiting = [1, 2].map(() => send(busy, { body: rpc('tools/list'), token }));
+    await new Promise(setImmediate);
+    const third = await send(busy, { body: rpc('tools/list'), token });
+    expect([third.answer.status, codeOf(third)]).toEqual([429, 'too_many_requests']);
+    await Promise.all(waiting);
+  });
+
+  test('are not asked for a name that nobody is granted', async () => {
+    const result = await send(served, { body: call('no_such_tool', {}), token });
+    expect(codeOf(result)).toBe('tool_unknown');
   });
 });
 

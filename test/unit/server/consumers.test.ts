@@ -32,6 +32,44 @@ describe('the consumers credential', () => {
     expect([...(consumer?.tools ?? [])]).toEqual(['find_order', 'list_orders', 'get_order']);
   });
 
+  test('is read from JSON as well, for hosts that cannot show the list', () => {
+    const json = JSON.stringify([
+      { id: 'client-json', tokenSha256: sha256, tools: ['find_order', 'get_order'] },
+    ]);
+    const [consumer, ...more] = parseConsumers({ consumers: { values: [{}] }, consumersJson: json });
+    expect([consumer?.id, [...(consumer?.tools ?? [])], more]).toEqual([
+      'client-json',
+      ['find_order', 'get_order'],
+      [],
+    ]);
+  });
+
+  test('joins both, and a bearer in both is one too many', () => {
+    const json = (id: string, hash: string) =>
+      JSON.stringify([{ id, tokenSha256: hash, tools: 'find_order' }]);
+    const other = makeToken();
+    const joined = parseConsumers({ ...credential(good), consumersJson: json('client-json', other.sha256) });
+    expect(joined.map(({ id }) => id)).toEqual(['web-app-openwebui', 'client-json']);
+    const fault = faultOf(() =>
+      parseConsumers({ ...credential(good), consumersJson: json('client-json', sha256) }),
+    );
+    expect(fault.message).toContain('shares a token');
+  });
+
+  test.each([
+    ['no JSON', '[{'],
+    ['no list', '{}'],
+    [
+      'a plain token, which such a field would show',
+      `[{"id":"client-one","token":"${token}","tools":"a_b"}]`,
+    ],
+    ['no tools', `[{"id":"client-one","tokenSha256":"${sha256}"}]`],
+  ])('is refused when its JSON holds %s, without repeating it', (_what, consumersJson) => {
+    const fault = faultOf(() => parseConsumers({ consumersJson }));
+    expect(fault.message).toContain('Consumers (JSON)');
+    expect(fault.message).not.toContain(token);
+  });
+
   test.each([
     ['no consumers at all', credential()],
     ['not a credential', undefined],
@@ -39,6 +77,7 @@ describe('the consumers credential', () => {
     ['neither token nor hash', credential({ ...good, tokenSha256: '' })],
     ['token and hash for one bearer', credential({ ...good, token })],
     ['a hash that is none', credential({ ...good, tokenSha256: 'abc' })],
+    ['a token that no bearer can carry', credential({ ...good, tokenSha256: '', token: 'zwölf Zeichen' })],
     ['a token that can be guessed', credential({ ...good, tokenSha256: '', token: 'short' })],
     ['no tools: nothing is granted by leaving it empty', credential({ ...good, tools: ' ' })],
     ['an expiry that is no date', credential({ ...good, expiresAt: 'soon' })],

@@ -223,6 +223,34 @@ describe('the protocol', () => {
   });
 });
 
+describe('what the protocol layer refuses', () => {
+  test('a tools/call without an id, which would be audited as a call and run nothing', async () => {
+    const { id: _id, ...notification } = call('find_order', {});
+    const result = await send(served, { body: notification, token });
+    expect([result.answer.status, codeOf(result), result.isCall]).toEqual([400, 'request_malformed', false]);
+  });
+
+  test.each([
+    ['initialize without its params', rpc('initialize', {})],
+    ['a cursor that is no text', rpc('tools/list', { cursor: 5 })],
+  ])('%s is answered with one sentence, not with a dump of the parser', async (_what, body) => {
+    const result = await send(served, { body, token });
+    expect(bodyOf(result).error).toEqual({
+      code: -32602,
+      message: 'The params do not fit this method.',
+      data: { code: 'request_malformed' },
+    });
+  });
+
+  test('an id cannot choose the code of the audit event', async () => {
+    const result = await send(served, {
+      body: { ...rpc('tools/list', { cursor: 5 }), id: 'protocol version' },
+      token,
+    });
+    expect(result.audit?.code).toBe('request_malformed');
+  });
+});
+
 describe('authorization', () => {
   test('a list shows what this consumer may call, in the order of the surface', async () => {
     const names = async (secret: string) =>

@@ -26,6 +26,7 @@ const surface: Surface = {
   name: 'Example',
   instructions: 'Reads orders.',
   contract_sha256: HASH,
+  surface_sha256: HASH,
   catalogue_pin: cataloguePin([pinOf(descriptor('find_order'))]),
   allowed_consumers: ['client-one'],
   credential_subject: 'mcp-service-web-app-example',
