@@ -13,7 +13,7 @@ import {
 } from '../support/handMade';
 import { hosts } from '../support/hostsFixture';
 import { itKeepsTheLogClean } from '../support/logWatch';
-import { callTool, codeOf, rpc, textOf } from '../support/mcpRequest';
+import { callTool, rpc, textOf } from '../support/mcpRequest';
 import {
   newBearer,
   ownApi,
