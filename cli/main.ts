@@ -5,6 +5,7 @@ import { lintCommand } from './commands/lint';
 import { renderCommand } from './commands/render';
 import { tokenCommand } from './commands/token';
 import { createOutput, type Output, type OutputFormat } from './output';
+import { packVersion } from '../core/version';
 
 interface CommonOptions {
   readonly json?: boolean;
@@ -28,6 +29,8 @@ function outputOf(command: Command): Output {
 export function createProgram(exit: (code: number) => void): Command {
   const program = new Command('mcp-curated')
     .description('Curated MCP surfaces for n8n: check and render contracts.')
+    .exitOverride()
+    .version(packVersion)
     .option('--json', 'print results as JSON')
     .option('--quiet', 'print nothing but errors');
 
@@ -47,7 +50,11 @@ export function createProgram(exit: (code: number) => void): Command {
     .addOption(folder())
     .addOption(only())
     .option('--check', 'write nothing; exit 1 when a file differs', false)
-    .option('--pin', 'write the hashes of a reviewed change into the contract first', false)
+    .addOption(
+      new Option('--pin', 'write the hashes of a reviewed change into the contract first')
+        .default(false)
+        .conflicts('check'),
+    )
     .addHelpText('after', '\nExample:\n  mcp-curated render --pin --only web-app-prometheus')
     .action(
       async (
@@ -74,10 +81,15 @@ export function createProgram(exit: (code: number) => void): Command {
       exit(tokenCommand(outputOf(command)));
     });
 
-  return program.exitOverride();
+  return program;
 }
 
 if (require.main === module) {
+  // Whoever reads may have seen enough: mcp-curated schema | head
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
   const program = createProgram((code) => {
     process.exitCode = code;
   });

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { packVersion } from '../nodes/shared/version';
+import { packVersion } from '../core/version';
 
 export interface LiveCall {
   readonly tools: readonly { readonly name: string; readonly title: string }[];
@@ -7,15 +7,15 @@ export interface LiveCall {
 }
 
 /** A real MCP client: connects with the bearer, lists the tools, calls one. */
-export async function callLive(endpoint: string, token: string): Promise<LiveCall> {
+export async function callLive(endpoint: string, token: string, signal: AbortSignal): Promise<LiveCall> {
   const client = new Client({ name: 'mcp-curated-demo', version: packVersion });
   const transport = new StreamableHTTPClientTransport(new URL(endpoint), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
-  await client.connect(transport);
+  await client.connect(transport, { signal });
   try {
-    const { tools } = await client.listTools();
-    const result = await client.callTool({ name: 'n8n_list_workflows', arguments: {} });
+    const { tools } = await client.listTools(undefined, { signal });
+    const result = await client.callTool({ name: 'n8n_list_workflows', arguments: {} }, { signal });
     const { items } = result.structuredContent as { items: LiveCall['workflows'] };
     return { tools: tools.map(({ name, title }) => ({ name, title: title ?? name })), workflows: items };
   } finally {
@@ -26,9 +26,11 @@ export async function callLive(endpoint: string, token: string): Promise<LiveCal
 /** What somebody without a valid bearer gets. */
 export async function refusedCall(
   endpoint: string,
+  signal: AbortSignal,
 ): Promise<{ status: number; challenge: string; body: string }> {
   const response = await fetch(endpoint, {
     method: 'POST',
+    signal,
     headers: {
       authorization: 'Bearer not-the-bearer-of-anybody',
       'content-type': 'application/json',

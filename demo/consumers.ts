@@ -23,9 +23,12 @@ export function makeConsumers(): DemoConsumer[] {
   });
 }
 
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
 /** How to connect each client, as a person would type it. */
 export function connectionHelp(endpoint: string, consumers: readonly DemoConsumer[]): string {
   const bearer = (id: string) => consumers.find((consumer) => consumer.id === id)?.token ?? '<bearer>';
+  const { hostname } = new URL(endpoint);
   const cursor = {
     mcpServers: { n8n: { url: endpoint, headers: { Authorization: `Bearer ${bearer('client-cursor')}` } } },
   };
@@ -38,10 +41,12 @@ export function connectionHelp(endpoint: string, consumers: readonly DemoConsume
       .split('\n')
       .map((line) => `  ${line}`),
     '',
-    'Open WebUI: Admin Settings, External Tools, Add connection, type MCP (Streamable HTTP)',
+    'Open WebUI: Admin Settings, External Tools, + (Add Server), type MCP (Streamable HTTP)',
     `  URL ${endpoint}`,
     `  Auth Bearer ${bearer('web-app-openwebui')}`,
-    '  (from a container, write host.docker.internal instead of 127.0.0.1)',
+    ...(LOOPBACK.has(hostname)
+      ? [`  (from a container of Docker Desktop, write host.docker.internal instead of ${hostname})`]
+      : []),
     '',
     'MCP Inspector',
     `  npx @modelcontextprotocol/inspector --cli ${endpoint} --transport http --method tools/list --header "Authorization: Bearer ${bearer('client-inspector')}"`,

@@ -2,15 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { instanceAddress, N8nPublicApi } from '../cli/n8n/publicApi';
-import { publishSurface, withdrawSurface } from '../cli/n8n/publishSurface';
+import { N8nPublicApi } from '../cli/n8n/publicApi';
+import { publishSurface, withdrawSurface, type SurfaceWishes } from '../cli/n8n/publishSurface';
 import { lintContract } from '../core/contract/lint';
 import type { Contract } from '../core/contract/schema';
 import { startHost } from '../test/hosts/host';
+import { keepNoLonger, removeOnExit } from '../test/hosts/process';
 import { packTarball } from '../test/support/pack';
 import { callLive, refusedCall } from './client';
 import { connectionHelp, makeConsumers } from './consumers';
+import { existingInstance, sentenceOf, type Instance } from './instance';
+import { INTERRUPTED, interruptSignal } from './interrupt';
 
 const ROOT = path.resolve(__dirname, '..');
 const OWNER = 'mcp-curated-demo';
@@ -19,16 +23,6 @@ interface Options {
   readonly once: boolean;
   readonly n8n?: string;
   readonly n8nVersion: string;
-}
-
-/** An n8n to show the pack in. */
-interface Instance {
-  readonly url: string;
-  readonly apiKey: string;
-  readonly login: string | undefined;
-  /** Whether it is ours and goes away as a whole, so that nothing has to be removed from it. */
-  readonly disposable: boolean;
-  stop(): Promise<void>;
 }
 
 const say = (line = '') => process.stdout.write(`${line}\n`);
@@ -41,6 +35,7 @@ async function embeddedInstance(version: string): Promise<Instance> {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const folder = mkdtempSync(path.join(tmpdir(), 'mcp-curated-demo-'));
+  removeOnExit(folder);
   try {
     const tarball = await packTarball(folder);
     const host = await startHost({ version, tarball });
@@ -55,21 +50,8 @@ async function embeddedInstance(version: string): Promise<Instance> {
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    keepNoLonger(folder);
   }
-}
-
-function existingInstance(address: string): Instance {
-  const apiKey = process.env['N8N_API_KEY'];
-  if (apiKey === undefined || apiKey === '') {
-    throw new Error('Set N8N_API_KEY to an API key of that n8n (Settings, n8n API) and run the demo again.');
-  }
-  return {
-    url: instanceAddress(address),
-    apiKey,
-    login: undefined,
-    disposable: false,
-    stop: () => Promise.resolve(),
-  };
 }
 
 function contractOf(applicationId: string): Contract {
@@ -80,13 +62,13 @@ function contractOf(applicationId: string): Contract {
 }
 
 /** Publishes the surface, shows it working, and takes it away again, whatever happens in between. */
-async function show(instance: Instance, once: boolean): Promise<void> {
+async function show(instance: Instance, once: boolean, signal: AbortSignal): Promise<void> {
   const contract = contractOf('web-app-n8n');
   const consumers = makeConsumers();
   const api = new N8nPublicApi(instance.url, instance.apiKey);
   step(`publishing the surface ${contract.application_id} with ${consumers.length} named consumers`);
   const endpoint = `${instance.url}/mcp/${contract.endpoint.path}`;
-  const surface = await publishSurface(api, endpoint, {
+  const wishes: SurfaceWishes = {
     contract,
     owner: OWNER,
     consumers: consumers.map(({ id, tokenSha256 }) => ({ id, tokenSha256, tools: contract.tools.allowlist })),
@@ -96,21 +78,25 @@ async function show(instance: Instance, once: boolean): Promise<void> {
       name: 'X-N8N-API-KEY',
       secret: instance.apiKey,
     },
-  });
+  };
+  const surface = await publishSurface(api, endpoint, wishes, signal);
   try {
-    await showCalls(endpoint, consumers[0]?.token ?? '');
+    await showCalls(endpoint, consumers[0]?.token ?? '', signal);
     say();
-    say('Connect a client; each has a bearer of its own:');
+    say(once ? 'How clients would connect:' : 'Connect a client; each has a bearer of its own:');
     say();
     // With --once the bearers are worth nothing by the time that they could be used, and are not shown.
     say(connectionHelp(endpoint, once ? [] : consumers));
+    if (once) return;
     say();
     say(`Editor:   ${instance.url}/workflow/${surface.workflowId}`);
-    if (once) return;
     if (instance.login !== undefined) say(`Sign in:  ${instance.login}`);
     say();
     say('Ctrl-C ends the demo and removes everything that it made.');
-    await interrupted();
+    await sleep(UNTIL_INTERRUPTED_MS, undefined, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
   } finally {
     if (!instance.disposable) {
       step('removing the surface');
@@ -119,8 +105,11 @@ async function show(instance: Instance, once: boolean): Promise<void> {
   }
 }
 
-async function showCalls(endpoint: string, token: string): Promise<void> {
-  const live = await callLive(endpoint, token);
+/** The longest wait that a timer knows, 24 days. */
+const UNTIL_INTERRUPTED_MS = 2 ** 31 - 1;
+
+async function showCalls(endpoint: string, token: string, signal: AbortSignal): Promise<void> {
+  const live = await callLive(endpoint, token, signal);
   say();
   say(`Endpoint: ${endpoint}`);
   say();
@@ -129,24 +118,11 @@ async function showCalls(endpoint: string, token: string): Promise<void> {
   say();
   say('n8n_list_workflows answers:');
   for (const { name, active } of live.workflows) say(`  ${name} (${active ? 'active' : 'inactive'})`);
-  const refused = await refusedCall(endpoint);
+  const refused = await refusedCall(endpoint, signal);
   say();
   say(`A wrong bearer answers: ${refused.status}, WWW-Authenticate: ${refused.challenge}`);
   say(`  ${refused.body}`);
   if (refused.status !== 401) throw new Error('A wrong bearer was not refused.');
-}
-
-/** Resolves at Ctrl-C or when the process is asked to end. The timer keeps the process alive until then. */
-function interrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    const alive = setInterval(() => undefined, 60_000);
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        clearInterval(alive);
-        resolve();
-      });
-    }
-  });
 }
 
 async function main(): Promise<void> {
@@ -159,14 +135,23 @@ async function main(): Promise<void> {
   const options = program.opts<Options>();
   const instance =
     options.n8n === undefined ? await embeddedInstance(options.n8nVersion) : existingInstance(options.n8n);
+  // Until here only the host could be left behind, and it goes with this process.
+  const signal = interruptSignal();
   try {
-    await show(instance, options.once);
+    await show(instance, options.once, signal);
+  } catch (error) {
+    const interrupted = signal.aborted && (instance.disposable || error === signal.reason);
+    if (!interrupted) throw error;
   } finally {
     await instance.stop();
+  }
+  if (signal.aborted) {
+    step('removed');
+    process.exitCode = INTERRUPTED;
   }
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : 'The demo failed.'}\n`);
+  process.stderr.write(`${sentenceOf(error)}\n`);
   process.exitCode = 1;
 });

@@ -1,4 +1,4 @@
-import { findingsOf, readContracts } from '../contracts';
+import { findingLine, findingsOf, readContracts } from '../contracts';
 import type { Output } from '../output';
 
 /** `mcp-curated lint`: every fault with file, line, path and reason. @returns exit code */
@@ -7,8 +7,8 @@ export async function lintCommand(folder: string, only: readonly string[], outpu
   const findings = findingsOf(files);
   output.result({ contracts: files.length, findings }, () =>
     findings.length === 0
-      ? [`${String(files.length)} contracts are valid.`]
-      : findings.map(({ file, line, path, reason }) => `${file}:${String(line)} ${path}: ${reason}`),
+      ? [files.length === 1 ? '1 contract is valid.' : `${String(files.length)} contracts are valid.`]
+      : findings.map(findingLine),
   );
   return findings.length === 0 ? 0 : 1;
 }

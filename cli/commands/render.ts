@@ -1,10 +1,10 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseDocument } from 'yaml';
-import { expectedHashes, lintContract } from '../../core/contract/lint';
+import { expectedHashes, lintContract, type Finding } from '../../core/contract/lint';
 import { renderWorkflowFile } from '../../core/contract/render';
 import { contractJsonSchema, contractSchema } from '../../core/contract/schema';
-import { findingsOf, isSurface, readContracts } from '../contracts';
+import { readSource } from '../../core/contract/source';
+import { findingLine, findingsOf, isSurface, readContracts, type ContractFile } from '../contracts';
 import type { Output } from '../output';
 
 export interface RenderFlags {
@@ -21,12 +21,17 @@ export async function renderCommand(
   { check, pin }: RenderFlags,
   output: Output,
 ): Promise<number> {
-  const pinned = pin && !check ? await pinContracts(folder, only) : [];
+  const pinned: string[] = [];
+  const faults = new Map<string, readonly Finding[]>();
+  for (const file of pin ? await readContracts(folder, only) : []) {
+    const outcome = await pinContract(file);
+    if (outcome === 'pinned') pinned.push(path.join(file.folder, 'contract.yml'));
+    else if (outcome !== 'unchanged') faults.set(file.applicationId, outcome);
+  }
   const files = await readContracts(folder, only);
-  const findings = findingsOf(files);
+  const findings = files.flatMap((file) => faults.get(file.applicationId) ?? findingsOf([file]));
   if (findings.length > 0) {
-    for (const { file, line, path: at, reason } of findings)
-      output.error(`${file}:${String(line)} ${at}: ${reason}`);
+    for (const finding of findings) output.error(findingLine(finding));
     return 1;
   }
   const outputs: [file: string, text: string][] = files
@@ -52,27 +57,42 @@ export async function renderCommand(
   return check && changed.length > 0 ? 1 : 0;
 }
 
-/** Stamps `tools.schema_sha256` and `adapter.specification_sha256`, keeping comments and layout. */
-async function pinContracts(folder: string, only: readonly string[]): Promise<string[]> {
-  const changed: string[] = [];
-  for (const { folder: at, text } of await readContracts(folder, only)) {
-    const document = parseDocument(text);
-    const parsed = contractSchema.safeParse(document.toJS());
-    if (!parsed.success) continue;
-    const { tools, adapter } = parsed.data;
-    const { schema_sha256: schema, specification_sha256: specification } = expectedHashes(parsed.data);
-    const pinned = text
-      .replace(`schema_sha256: ${tools.schema_sha256}`, `schema_sha256: ${schema}`)
-      .replace(
-        `specification_sha256: ${adapter.specification_sha256}`,
-        `specification_sha256: ${specification}`,
-      );
-    if (pinned === text || !lintContract(pinned, at).ok) continue;
-    const file = path.join(at, 'contract.yml');
-    await replaceFile(file, pinned);
-    changed.push(file);
+const UNPINNED = `sha256:${'0'.repeat(64)}`;
+
+/**
+ * Writes the two hashes whatever stood in their place, keeping comments and layout.
+ *
+ * @returns what is wrong besides the hashes: a contract with other faults is not signed off
+ */
+async function pinContract({
+  folder,
+  file,
+  text,
+}: ContractFile): Promise<'pinned' | 'unchanged' | readonly Finding[]> {
+  const blank = withHashes(text, { schema_sha256: UNPINNED, specification_sha256: UNPINNED });
+  const source = readSource(blank ?? '');
+  if (blank === undefined || Array.isArray(source)) return 'unchanged';
+  const parsed = contractSchema.safeParse(source.data);
+  const pinned = parsed.success ? (withHashes(text, expectedHashes(parsed.data)) ?? text) : blank;
+  const linted = lintContract(pinned, file);
+  if (!linted.ok) return linted.findings;
+  if (pinned === text) return 'unchanged';
+  await replaceFile(path.join(folder, 'contract.yml'), pinned);
+  return 'pinned';
+}
+
+function withHashes(text: string, hashes: ReturnType<typeof expectedHashes>): string | undefined {
+  const places: [path: string[], hash: string][] = [
+    [['tools', 'schema_sha256'], hashes.schema_sha256],
+    [['adapter', 'specification_sha256'], hashes.specification_sha256],
+  ];
+  let written: string | undefined = text;
+  for (const [at, hash] of places) {
+    const source = readSource(written);
+    written = Array.isArray(source) ? undefined : source.withValue(at, hash);
+    if (written === undefined) return undefined;
   }
-  return changed;
+  return written;
 }
 
 async function textOf(file: string): Promise<string | undefined> {

@@ -6,7 +6,7 @@ export function tokenCommand(output: Output): number {
   const token = randomBytes(32).toString('base64url');
   const sha256 = createHash('sha256').update(token, 'utf8').digest('hex');
   output.result({ token, sha256 }, () => [
-    `Bearer, for the client:        ${token}`,
+    `Bearer, for the client:                ${token}`,
     `Token SHA-256, for the n8n credential: ${sha256}`,
   ]);
   return 0;

@@ -1,5 +1,6 @@
 import type { RenderedWorkflow } from '../../core/contract/render';
 import { foreignText } from '../../core/policy/redaction';
+import { exchange } from './exchange';
 
 export interface WorkflowSummary {
   readonly id: string;
@@ -26,8 +27,14 @@ export class N8nPublicApi {
   readonly #base: string;
   readonly #apiKey: string;
 
-  /** @param address of the instance, with or without a final slash or `/api/v1` */
+  /**
+   * @param address of the instance, with or without a final slash or `/api/v1`
+   * @throws Error when the address is none, or the key holds what no header can carry
+   */
   constructor(address: string, apiKey: string) {
+    if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+      throw new Error('The API key holds characters that no HTTP header can carry; copy it from n8n again.');
+    }
     this.#base = `${instanceAddress(address)}/api/v1`;
     this.#apiKey = apiKey;
   }
@@ -83,37 +90,48 @@ export class N8nPublicApi {
   }
 
   async #request(method: string, path: string, body?: unknown): Promise<unknown> {
-    const response = await fetch(this.#base + path, {
-      method,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-      headers: {
-        accept: 'application/json',
-        'x-n8n-api-key': this.#apiKey,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    const { status, text } = await exchange(
+      this.#base + path,
+      {
+        method,
+        headers: {
+          accept: 'application/json',
+          'x-n8n-api-key': this.#apiKey,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
+      REQUEST_TIMEOUT_MS,
+    );
     const json = parsed(text);
-    if (!response.ok) {
-      const said = (json as { message?: unknown } | undefined)?.message;
-      const reason = typeof said === 'string' ? foreignText(said, 300, [this.#apiKey]) : 'no reason given';
-      throw new N8nApiError(
-        response.status,
-        `n8n answered ${method} ${bare(path)} with ${String(response.status)}: ${reason}`,
-      );
+    if (status < 200 || status > 299) {
+      const said = (json as { message?: unknown } | null | undefined)?.message;
+      if (typeof said !== 'string') throw notThePublicApi(status);
+      const reason = foreignText(said, 300, [this.#apiKey]);
+      throw new N8nApiError(status, `n8n answered ${method} ${bare(path)} with ${String(status)}: ${reason}`);
     }
-    if (text !== '' && json === undefined) {
-      throw new N8nApiError(0, 'The answer is not JSON of the public API of n8n; check the base address.');
-    }
+    if (text !== '' && json === undefined) throw notThePublicApi(status);
     return json;
   }
 }
 
-/** The address of an n8n instance without `/api/v1` and without a final slash. */
+function notThePublicApi(status: number): N8nApiError {
+  return new N8nApiError(
+    0,
+    `The answer (${String(status)}) is not JSON of the public API of n8n; check the base address.`,
+  );
+}
+
+/**
+ * The address of an n8n instance without `/api/v1` and without a final slash.
+ *
+ * @throws Error when it is no http or https address
+ */
 export function instanceAddress(address: string): string {
-  const url = new URL(address);
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new Error('The address of n8n must be an http or https address such as https://n8n.example.com.');
+  }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
 }
 

@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import { sha256Of } from './canonical';
-import { dialectSchema } from './dialect';
-import type { Operation } from './operation';
-import type { JsonSchema } from './pin';
+import type { Fault } from './fault';
+import { operationFaults } from './lintOperation';
 import { contractSchema, dispositionSchema, type Contract, type Disposition } from './schema';
 import { readSource, type Source } from './source';
 import { surfaceOf } from './surface';
@@ -42,7 +41,7 @@ export function lintContract(text: string, file: string): LintResult {
   }
   const parsed = contractSchema.safeParse(source.data);
   const faults = parsed.success
-    ? [...semanticFaults(parsed.data)]
+    ? agreementFaults(parsed.data)
     : parsed.error.issues.flatMap((issue) => faultsOf(issue, source));
   if (!parsed.success || faults.length > 0) return { ok: false, findings: faults.map(finding) };
   return { ok: true, contract: parsed.data };
@@ -63,7 +62,11 @@ function faultsOf(issue: z.core.$ZodIssue, source: Source): Fault[] {
   return [[path, `is missing: ${issue.message.replace(/^Invalid input: |, received undefined$/g, '')}`]];
 }
 
-type Fault = [path: PropertyKey[], reason: string];
+/** A hash is worth a word only when there is nothing left to change. */
+function agreementFaults(contract: Contract): Fault[] {
+  const faults = [...semanticFaults(contract)];
+  return faults.length > 0 ? faults : [...hashFaults(contract)];
+}
 
 /** What no shape can say: the parts of a contract have to agree with each other. */
 function* semanticFaults(contract: Contract): Generator<Fault> {
@@ -74,12 +77,14 @@ function* semanticFaults(contract: Contract): Generator<Fault> {
   }
   yield* authFaults(contract);
   yield* capabilityFaults(contract);
+  if (contract.limits.page_size > contract.limits.result_items) {
+    yield [['limits', 'page_size'], 'must not be larger than result_items, which cuts every page'];
+  }
   for (const [index, operation] of contract.operations.entries()) {
     for (const [path, reason] of operationFaults(operation, contract)) {
       yield [['operations', index, ...path], reason];
     }
   }
-  yield* hashFaults(contract);
 }
 
 function* authFaults({ auth, auth_subject: subject, credential, operations }: Contract): Generator<Fault> {
@@ -116,143 +121,20 @@ function* capabilityFaults({ capabilities, tools, operations }: Contract): Gener
   }
 }
 
-function* operationFaults(operation: Operation, contract: Contract): Generator<Fault> {
-  const { input_schema: input, output_schema: output, request, pagination, response } = operation;
-  for (const [key, schema] of [
-    ['input_schema', input],
-    ['output_schema', output],
-  ] as const) {
-    const fault = schemaFault(schema);
-    if (fault !== undefined) yield [[key], fault];
-  }
-  yield* inputFaults(input);
-  const declared = Object.keys(input['properties'] ?? {});
-  const placed = Object.keys(request.arguments);
-  for (const name of declared) {
-    if (!placed.includes(name)) yield [['request', 'arguments'], `must place the argument ${name}`];
-  }
-  for (const name of placed) {
-    if (!declared.includes(name)) yield [['request', 'arguments', name], 'is not in the input schema'];
-  }
-  yield* slotFaults(operation);
-  yield* paginationFaults(operation);
-  if (response.items === null && (pagination.style !== 'none' || response.map !== null)) {
-    yield [['response', 'items'], 'is needed for pages and for map'];
-  }
-  if (response.items === null && Object.keys(response.envelope).length > 0) {
-    yield [['response', 'envelope'], 'belongs to lists; keep the values of a single record instead'];
-  }
-  if (contract.adapter.type === 'prometheus_readonly') yield* prometheusFaults(operation);
-}
-
-/** Document 003: query, range query, labels, metadata and targets; no administration, no configuration. */
-const PROMETHEUS_PATH = /^\/api\/v1\/(?:query|query_range|labels|label\/\{\w+\}\/values|metadata|targets)$/;
-
-function* prometheusFaults({ request }: Operation): Generator<Fault> {
-  if (!PROMETHEUS_PATH.test(request.path)) {
-    yield [['request', 'path'], 'must be a query, labels, label values, metadata or targets below /api/v1'];
-  }
-  if (/\/query(?:_range)?$/.test(request.path) && request.arguments['query'] === undefined) {
-    // The reach of an expression is measured under this name.
-    yield [['request', 'arguments'], 'must place query'];
-  }
-}
-
-function* paginationFaults({ pagination, input_schema: input }: Operation): Generator<Fault> {
-  const properties = recordOf(input['properties']);
-  const { style, size_argument: size, position_argument: position } = pagination;
-  for (const [key, name] of Object.entries({ size_argument: size, position_argument: position })) {
-    if (name !== null && !Object.hasOwn(properties, name)) {
-      yield [['pagination', key], `${name} is not in the input schema`];
-    }
-  }
-  const { type, minimum } = recordOf(size === null ? undefined : properties[size]);
-  if (size !== null && (type !== 'integer' || typeof minimum !== 'number' || minimum < 1)) {
-    // Many upstreams read 0 as "everything".
-    yield [['pagination', 'size_argument'], 'must be an integer with minimum 1 or more'];
-  }
-  const counts = style === 'page' || style === 'offset';
-  if (counts && position !== null && recordOf(properties[position])['type'] !== 'integer') {
-    yield [['pagination', 'position_argument'], `must be an integer in style ${style}`];
-  }
-}
-
-/** A slot must exist once, and every slot must be filled. */
-function* slotFaults({ request, input_schema: input }: Operation): Generator<Fault> {
-  const slots = [...request.path.matchAll(/\{([a-z0-9_]+)\}/g)].map(([, slot]) => slot ?? '');
-  const fillers = [...Object.entries(request.arguments), ...Object.entries(request.bound)];
-  const required: unknown[] = Array.isArray(input['required']) ? input['required'] : [];
-  if (new Set(slots).size !== slots.length) yield [['request', 'path'], 'holds one slot twice'];
-  for (const slot of slots) {
-    const filling = fillers.filter(([, placement]) => placement.in === 'path' && placement.as === slot);
-    if (filling.length !== 1) yield [['request', 'path'], `{${slot}} must be filled by exactly one argument`];
-    for (const [name] of filling) {
-      if (Object.hasOwn(request.arguments, name) && !required.includes(name)) {
-        yield [['input_schema', 'required'], `must list ${name}, which fills the path`];
-      }
-    }
-  }
-  const targets = fillers.map(([, placement]) => `${placement.in} ${placement.as}`);
-  for (const name of Object.keys(request.fixed_query)) targets.push(`query ${name}`);
-  for (const [, placement] of fillers) {
-    if (placement.in === 'path' && !slots.includes(placement.as)) {
-      yield [['request', 'path'], `has no slot {${placement.as}}`];
-    }
-  }
-  if (new Set(targets).size !== targets.length) yield [['request'], 'fills one place of the request twice'];
-}
-
-/** Inputs are closed and bounded, so that a caller can fill declared slots and nothing else. */
-function* inputFaults(input: JsonSchema): Generator<Fault> {
-  if (input['type'] !== 'object') yield [['input_schema', 'type'], 'must be object'];
-  if (input['additionalProperties'] !== false) {
-    yield [['input_schema', 'additionalProperties'], 'must be false'];
-  }
-  if (input['patternProperties'] !== undefined) {
-    yield [['input_schema', 'patternProperties'], 'must not be there: declare every argument by its name'];
-  }
-  for (const [name, given] of Object.entries(recordOf(input['properties']))) {
-    const schema = recordOf(given);
-    const at = ['input_schema', 'properties', name];
-    if (typeof schema['description'] !== 'string') yield [at, 'needs a description for the model'];
-    switch (schema['type']) {
-      case 'string':
-        if (schema['maxLength'] === undefined && schema['enum'] === undefined) {
-          yield [at, 'needs maxLength or enum'];
-        }
-        break;
-      case 'integer':
-      case 'number':
-        if (schema['maximum'] === undefined || schema['minimum'] === undefined) {
-          yield [at, 'needs minimum and maximum'];
-        }
-        break;
-      case 'boolean':
-        break;
-      default:
-        yield [at, 'must be of type string, integer, number or boolean'];
-    }
-  }
-}
-
-function schemaFault(schema: JsonSchema): string | undefined {
-  const issue = dialectSchema.safeParse(schema).error?.issues[0];
-  if (!issue) return undefined;
-  const at = issue.path.map(String).join('.');
-  const reason =
-    issue.code === 'unrecognized_keys' ? `has no keyword ${issue.keys.join(', ')}` : issue.message;
-  return `is not a strict JSON Schema 2020-12: ${at === '' ? '' : `${at} `}${reason}`;
-}
+const AFTER_REVIEW = 'after the review: npm run render -- --pin';
 
 function* hashFaults(contract: Contract): Generator<Fault> {
   const expected = expectedHashes(contract);
   if (contract.tools.schema_sha256 !== expected.schema_sha256) {
-    yield [['tools', 'schema_sha256'], `must be ${expected.schema_sha256}: what a model sees has changed`];
+    yield [
+      ['tools', 'schema_sha256'],
+      `must be ${expected.schema_sha256}: what a model sees has changed; ${AFTER_REVIEW}`,
+    ];
   }
   if (contract.adapter.specification_sha256 !== expected.specification_sha256) {
     yield [
       ['adapter', 'specification_sha256'],
-      `must be ${expected.specification_sha256}: how upstream is called has changed`,
+      `must be ${expected.specification_sha256}: how upstream is called has changed; ${AFTER_REVIEW}`,
     ];
   }
 }
@@ -263,11 +145,4 @@ export function expectedHashes(contract: Contract): { schema_sha256: string; spe
     schema_sha256: surfaceOf(contract).catalogue_pin,
     specification_sha256: sha256Of(contract.operations),
   };
-}
-
-/** What is no object is reported as no schema elsewhere; here it has no parts. */
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
 }

@@ -1,4 +1,4 @@
-import { isNode, LineCounter, parseDocument, visit, type Document } from 'yaml';
+import { isNode, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml';
 
 type Path = readonly PropertyKey[];
 
@@ -14,13 +14,21 @@ export interface Source {
   has(path: Path): boolean;
   /** The line where `path` stands; of the nearest part around it when it does not. */
   lineOf(path: Path): number;
+  /** The text with another value at `path`, comments and layout kept; `undefined` when no simple value stands there. */
+  withValue(path: Path, value: string): string | undefined;
 }
+
+const MAXIMUM_CHARACTERS = 512 * 1024;
+/** Parsers recurse: far deeper than this, they exhaust the stack. */
+const MAXIMUM_DEPTH = 100;
 
 /**
  * Reads a file that has to mean the same to every reader: JSON values only, no tags, no anchors and aliases, no
  * doubled keys. Never throws for what stands in the file.
  */
 export function readSource(text: string): Source | SourceFault[] {
+  const excess = excessOf(text);
+  if (excess !== undefined) return [{ line: 1, reason: excess }];
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -50,7 +58,31 @@ export function readSource(text: string): Source | SourceFault[] {
       }
       return 1;
     },
+    withValue: (path, value) => {
+      const node = document.getIn(path, true);
+      if (!isScalar(node) || !node.range || node.type?.startsWith('BLOCK')) return undefined;
+      const [start, end] = node.range;
+      const before = text.slice(0, start);
+      const after = text.slice(end);
+      // An empty value has no room around it.
+      return before + (before.endsWith(':') ? ' ' : '') + value + (after.startsWith('#') ? ' ' : '') + after;
+    },
   };
+}
+
+/** Why a file is not parsed at all. */
+function excessOf(text: string): string | undefined {
+  if (text.length > MAXIMUM_CHARACTERS) return 'The file is larger than 512 KB';
+  let depth = 0;
+  let deepest = 0;
+  for (const bracket of text.match(/[[\]{}]/g) ?? []) {
+    depth = bracket === '[' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1);
+    deepest = Math.max(deepest, depth);
+  }
+  const dashes = new RegExp(`(?:[-?:]\\s+){${String(MAXIMUM_DEPTH)}}`);
+  return deepest >= MAXIMUM_DEPTH || dashes.test(text)
+    ? 'The file is nested deeper than 100 levels'
+    : undefined;
 }
 
 function nonJsonFaults(document: Document, lineAt: (offset: number | undefined) => number): SourceFault[] {

@@ -19,7 +19,7 @@ import { ConcurrencyGate } from '../../core/policy/limits';
 import { parseConsumers } from '../../core/server/consumers';
 import { refusalAnswer } from '../../core/server/outbound';
 import { serve } from '../../core/server/serve';
-import { packVersion } from '../shared/version';
+import { packVersion } from '../../core/version';
 import { allowedOriginsOf, applicationIdOf, consumersOf, recordingOf, servedSurface } from './configuration';
 import { connectedTools } from './connectedTools';
 import { inboundOf, send } from './http';

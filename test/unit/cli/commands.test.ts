@@ -1,4 +1,6 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
@@ -77,6 +79,39 @@ describe('lint', () => {
     expect(await run('--quiet', 'lint', '--workflows', folder)).toMatchObject({ code: 1, stdout: '' });
   });
 
+  test('counts one contract as one', async () => {
+    const { stdout } = await run('lint', '--workflows', folder, '--only', 'web-app-n8n');
+    expect(stdout).toBe('1 contract is valid.\n');
+  });
+
+  test('finds a folder that holds no contract', async () => {
+    rmSync(contract());
+    const { code, stdout } = await run('lint', '--workflows', folder);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/web-app-n8n\/contract\.yml:1 cannot be read \(ENOENT\)/);
+  });
+
+  test('says in one sentence that there is no folder of contracts', async () => {
+    await expect(run('lint', '--workflows', path.join(folder, 'missing'))).rejects.toThrow(
+      /missing cannot be read \(ENOENT\); name another with --workflows/,
+    );
+  });
+
+  test.each([[[]], [['--only', 'web-app-prometheus']]])(
+    'finds two contracts with the same endpoint path, called with %j',
+    async (only) => {
+      const other = path.join(folder, 'web-app-prometheus', 'contract.yml');
+      const text = readFileSync(other, 'utf8');
+      writeFileSync(other, text.replace('  path: web-app-prometheus\n', '  path: web-app-n8n\n'));
+      const { code, stdout } = await run('lint', '--workflows', folder, ...only);
+      expect(code).toBe(1);
+      expect(stdout).toMatch(
+        /web-app-prometheus\/contract\.yml:\d+ endpoint\.path: is the path of .*web-app-n8n/,
+      );
+      expect(stdout.split('\n')).toHaveLength(2);
+    },
+  );
+
   test('refuses an application that has no contract instead of checking nothing', async () => {
     await expect(run('lint', '--workflows', folder, '--only', 'web-app-missing')).rejects.toThrow(
       'web-app-missing',
@@ -121,6 +156,37 @@ describe('render', () => {
     expect(await run('lint', '--workflows', folder)).toMatchObject({ code: 0 });
   });
 
+  test.each([
+    ['quoted', (hash: string) => `"${hash}"`],
+    ['a word', () => 'TODO # the reviewer fills this in'],
+    ['zeros', () => `sha256:${'0'.repeat(64)}`],
+    ['a number', () => '0'],
+    ['nothing', () => ''],
+    ['nothing but a comment', () => '# later'],
+  ])('--pin accepts as the old value of a hash: %s', async (_what, old) => {
+    const reviewed = readFileSync(contract(), 'utf8');
+    const unpinned = reviewed.replaceAll(/sha256:[0-9a-f]{64}/g, old);
+    writeFileSync(contract(), unpinned);
+    expect(await run('render', '--workflows', folder, '--pin')).toMatchObject({ code: 0 });
+    const pinned = readFileSync(contract(), 'utf8');
+    expect(pinned.replaceAll(/ # (?:the reviewer fills this in|later)$/gm, '')).toBe(reviewed);
+    expect(pinned.match(/ # (?:the reviewer|later)/g)).toEqual(unpinned.match(/ # (?:the reviewer|later)/g));
+  });
+
+  test('--pin names what else is wrong with a contract that has no hashes yet', async () => {
+    const text = readFileSync(contract(), 'utf8').replaceAll(/sha256:[0-9a-f]{64}/g, 'TODO');
+    writeFileSync(contract(), text.replace('roots: false', 'roots: true'));
+    const { code, stderr } = await run('render', '--workflows', folder, '--pin');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^\S+contract\.yml:\d+ capabilities\.roots: .*\n$/);
+  });
+
+  test('--pin together with --check is refused', async () => {
+    await expect(run('render', '--workflows', folder, '--check', '--pin')).rejects.toThrow(
+      "option '--pin' cannot be used with option '--check'",
+    );
+  });
+
   test('--pin does not sign off a contract that has other faults', async () => {
     edit('title: List n8n workflows', 'title: List workflows');
     edit('page_size: 25', 'page_size: 0');
@@ -155,7 +221,27 @@ describe('token', () => {
   });
 });
 
+test('the lines of token are aligned', async () => {
+  const [bearer = '', hash = ''] = (await run('token')).stdout.split('\n');
+  expect(bearer.lastIndexOf(' ')).toBe(hash.lastIndexOf(' '));
+});
+
+test('--version is that of the pack', async () => {
+  await expect(run('--version')).rejects.toMatchObject({ exitCode: 0, message: '0.0.0-source' });
+});
+
 describe('schema', () => {
+  test('ends quietly when nobody reads on', async () => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'cli/main.ts', 'schema'], {
+      cwd: path.resolve(__dirname, '../../..'),
+    });
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
   test('prints the JSON Schema that editors complete contracts with', async () => {
     const { stdout } = await run('schema');
     expect(stdout).toBe(readFileSync(path.join(CHECKED_IN, 'contract.schema.json'), 'utf8'));

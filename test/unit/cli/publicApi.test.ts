@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { N8nPublicApi } from '../../../cli/n8n/publicApi';
-import { publishSurface } from '../../../cli/n8n/publishSurface';
+import { publishSurface, withdrawSurface } from '../../../cli/n8n/publishSurface';
 import { contractOf } from '../../node/definitions';
-import { body, html, json, UpstreamDouble } from '../../support/upstreamDouble';
+import { body, hang, html, json, redirect, UpstreamDouble } from '../../support/upstreamDouble';
 
 const KEY = randomBytes(16).toString('hex');
 let n8n: UpstreamDouble;
@@ -61,6 +62,44 @@ describe('the list of workflows', () => {
   );
 });
 
+describe('an address that is not that of an n8n', () => {
+  test.each(['localhost:5678', 'n8n.example.com', 'ftp://n8n.example.com', ''])(
+    'is refused before anything is sent: "%s"',
+    (address) => {
+      expect(() => new N8nPublicApi(address, KEY)).toThrow('must be an http or https address such as');
+    },
+  );
+
+  test('is named with the cause where nobody listens', async () => {
+    const gone = await UpstreamDouble.start();
+    const { origin } = gone;
+    await gone.stop();
+    const { host } = new URL(origin);
+    await expect(new N8nPublicApi(origin, KEY).listWorkflows()).rejects.toThrow(
+      `No answer from http://${host}: ECONNREFUSED; is n8n running there?`,
+    );
+  });
+
+  test.each([
+    ['a page that is not there', html(404)],
+    ['a redirect to a sign-in', redirect('/login')],
+    ['JSON of something else', json({ error: 'no' }, 404)],
+    ['a web page', html()],
+  ])('is told by the answer: %s', async (_what, answer) => {
+    n8n.on('/api/v1/workflows', answer);
+    await expect(api().listWorkflows()).rejects.toThrow('check the base address');
+  });
+});
+
+test.each(['ключ', 'key with spaces', 'key\r\nx: y'])(
+  'an API key that no header can carry is refused without repeating it: %j',
+  (key) => {
+    const make = () => new N8nPublicApi(n8n.origin, key);
+    expect(make).toThrow('no HTTP header can carry');
+    expect(make).not.toThrow(key);
+  },
+);
+
 describe('publishing a surface', () => {
   const contract = contractOf('web-app-n8n');
   const endpoint = () => `${n8n.origin}/mcp/web-app-n8n`;
@@ -72,6 +111,14 @@ describe('publishing a surface', () => {
   };
   const writes = () =>
     n8n.requests.filter(({ method, path }) => method !== 'GET' && path.startsWith('/api/'));
+
+  const made = () => writes().map(({ method, path }) => `${method} ${path}`);
+  const REMOVALS = [
+    'POST /api/v1/workflows/w1/deactivate',
+    'DELETE /api/v1/workflows/w1',
+    'DELETE /api/v1/credentials/c2',
+    'DELETE /api/v1/credentials/c1',
+  ];
 
   function willing(): void {
     n8n.on(
@@ -90,7 +137,7 @@ describe('publishing a surface', () => {
       workflowId: 'w1',
       credentialIds: ['c1', 'c2'],
     });
-    expect(writes().map(({ method, path }) => `${method} ${path}`)).toEqual([
+    expect(made()).toEqual([
       'POST /api/v1/credentials',
       'POST /api/v1/credentials',
       'POST /api/v1/workflows',
@@ -100,7 +147,10 @@ describe('publishing a surface', () => {
 
   test('writes nothing where a workflow of that name exists', async () => {
     n8n.on('/api/v1/workflows', json({ data: [{ id: 'w7', name: 'owner:web-app-n8n', active: true }] }));
-    await expect(publishSurface(api(), endpoint(), wishes)).rejects.toThrow('exists already (w7)');
+    await expect(publishSurface(api(), endpoint(), wishes)).rejects.toThrow(
+      'exists already (w7); remove it and its two credentials named ' +
+        'owner:web-app-n8n consumers and owner:web-app-n8n upstream first',
+    );
     expect(writes()).toEqual([]);
   });
 
@@ -117,15 +167,60 @@ describe('publishing a surface', () => {
     willing();
     n8n.on('/api/v1/workflows/w1/activate', json({ message: 'Trigger cannot start' }, 400));
     await expect(publishSurface(api(), endpoint(), wishes)).rejects.toThrow('Trigger cannot start');
-    expect(
-      writes()
-        .map(({ method, path }) => `${method} ${path}`)
-        .slice(4),
-    ).toEqual([
-      'POST /api/v1/workflows/w1/deactivate',
-      'DELETE /api/v1/workflows/w1',
-      'DELETE /api/v1/credentials/c2',
-      'DELETE /api/v1/credentials/c1',
-    ]);
+    expect(made().slice(4)).toEqual(REMOVALS);
+  });
+
+  test('takes everything away again when it is interrupted while it waits', async () => {
+    willing();
+    n8n.on('/mcp/web-app-n8n', json({}, 404));
+    const interrupt = new AbortController();
+    const publishing = publishSurface(api(), endpoint(), wishes, interrupt.signal);
+    const refused = expect(publishing).rejects.toThrow('Interrupted');
+    while (!made().includes('POST /api/v1/workflows/w1/activate')) await sleep(10);
+    interrupt.abort(new Error('Interrupted'));
+    await refused;
+    expect(made().slice(4)).toEqual(REMOVALS);
+  });
+
+  test('does not wait for an endpoint that hangs once it is interrupted', async () => {
+    willing();
+    n8n.on('/mcp/web-app-n8n', json({}, 404), hang);
+    const interrupt = new AbortController();
+    const refused = expect(publishSurface(api(), endpoint(), wishes, interrupt.signal)).rejects.toThrow(
+      'Interrupted',
+    );
+    while (n8n.requests.filter(({ path }) => path === '/mcp/web-app-n8n').length < 2) await sleep(10);
+    interrupt.abort(new Error('Interrupted'));
+    await refused;
+    expect(made().slice(4)).toEqual(REMOVALS);
+  });
+
+  test('makes nothing more once it is interrupted', async () => {
+    willing();
+    const interrupt = new AbortController();
+    n8n.on('/api/v1/credentials', (response) => {
+      interrupt.abort(new Error('Interrupted'));
+      json({ id: 'c1', name: 'c' })(response);
+    });
+    await expect(publishSurface(api(), endpoint(), wishes, interrupt.signal)).rejects.toThrow('Interrupted');
+    expect(made()).toEqual(['POST /api/v1/credentials', 'DELETE /api/v1/credentials/c1']);
+  });
+
+  test('names what it could not take away again', async () => {
+    willing();
+    n8n.on('/api/v1/workflows/w1/activate', json({ message: 'Trigger cannot start' }, 400));
+    n8n.on('/api/v1/credentials/c2', json({ message: 'Forbidden' }, 403));
+    await expect(publishSurface(api(), endpoint(), wishes)).rejects.toThrow(
+      'Trigger cannot start; remove by hand what is left in n8n: credential c2.',
+    );
+    expect(made()).toContain('DELETE /api/v1/credentials/c1');
+  });
+
+  test('is withdrawn as far as it goes, and what is left is named', async () => {
+    n8n.on('*', json({}));
+    n8n.on('/api/v1/workflows/w1', json({ message: 'Forbidden' }, 403));
+    const surface = { workflowId: 'w1', workflowName: 'x', credentialIds: ['c1', 'c2'] };
+    await expect(withdrawSurface(api(), surface)).rejects.toThrow('workflow w1');
+    expect(made().slice(2)).toEqual(['DELETE /api/v1/credentials/c1', 'DELETE /api/v1/credentials/c2']);
   });
 });

@@ -19,6 +19,24 @@ describe('lint of hostile files', () => {
     expect(findingsIn(text).length).toBeGreaterThan(0);
   });
 
+  it.each([
+    ['brackets', '['.repeat(20_000)],
+    ['brackets that are closed', `${'['.repeat(100)}${']'.repeat(100)}`],
+    ['objects', '{a: '.repeat(20_000)],
+    ['lists in one line', '- '.repeat(20_000)],
+    ['keys in one line', '? '.repeat(20_000)],
+  ])('does not even parse %s nested without end', (_what, text) => {
+    expect(findingsIn(text)).toEqual([
+      expect.objectContaining({ line: 1, reason: 'The file is nested deeper than 100 levels' }),
+    ]);
+  });
+
+  it('does not even parse a file of more than 512 KB', () => {
+    expect(findingsIn(`a: ${'x'.repeat(512 * 1024)}`)).toEqual([
+      expect.objectContaining({ reason: 'The file is larger than 512 KB' }),
+    ]);
+  });
+
   it('never throws for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {

@@ -1,4 +1,4 @@
-import { contractWith, findingsIn, itRefuses, REMOVED } from './brokenContract';
+import { contractWith, findingsIn, itRefuses, REMOVED, type Changes } from './brokenContract';
 
 const INPUT = 'input_schema.properties';
 const PATH_RULE = /fixed path/;
@@ -222,6 +222,74 @@ describe('lint of what an operation answers', () => {
     ],
     'operations.0.',
   );
+
+  describe('when what is kept and what is promised differ', () => {
+    const OUTPUT = 'output_schema.properties';
+    itRefuses(
+      [
+        [
+          'a kept field that no schema describes',
+          { 'response.keep.1': 'nmae' },
+          /nmae is not in output_schema/,
+        ],
+        [
+          'a described field that is never kept',
+          { [`${OUTPUT}.owner`]: { type: 'string' } },
+          /is never returned/,
+        ],
+        [
+          'a described field inside a list that is never kept',
+          { [`${OUTPUT}.tags.items.properties.id`]: { type: 'string' } },
+          /is never returned/,
+        ],
+        [
+          'a kept field inside a list that no schema describes',
+          { 'response.keep.6': 'tags[].id' },
+          /not in output_schema/,
+        ],
+        ['a list that is read like an object', { 'response.keep.6': 'tags.name' }, /not in output_schema/],
+        ['a text that is read like a list', { 'response.keep.1': 'name[]' }, /not in output_schema/],
+      ],
+      'operations.0.',
+    );
+
+    it.each<[what: string, changes: Changes]>([
+      ['the whole record is kept', { 'response.keep': ['.'] }],
+      ['a whole list is kept', { 'response.keep.6': 'tags' }],
+      ['everything is kept under *', { 'response.keep': ['*', 'tags[].name'] }],
+      [
+        'an object without declared fields is kept in part',
+        { [`${OUTPUT}.tags`]: { type: 'object' }, 'response.keep.6': 'tags.name' },
+      ],
+      [
+        'a list without declared elements is kept in part',
+        { [`${OUTPUT}.tags`]: { type: 'array' }, 'response.keep.6': 'tags[].name' },
+      ],
+      [
+        'an open schema describes more than is kept',
+        { 'output_schema.additionalProperties': true, [`${OUTPUT}.owner`]: { type: 'string' } },
+      ],
+      [
+        'a combination of schemas cannot be decided',
+        { [`${OUTPUT}.tags`]: { anyOf: [{ type: 'string' }] }, 'response.keep.6': 'tags[].name' },
+      ],
+    ])('finds nothing but the hashes where %s', (_what, changes) => {
+      const placed = Object.entries(changes).map(([path, value]) => [`operations.0.${path}`, value] as const);
+      for (const { path } of findingsIn(contractWith(Object.fromEntries(placed)))) {
+        expect(path).toMatch(/sha256$/);
+      }
+    });
+
+    it('looks at the record that map makes', () => {
+      const text = contractWith({ 'operations.4.response.keep.0': 'name' }, 'web-app-prometheus');
+      expect(findingsIn(text)).toContainEqual(
+        expect.objectContaining({
+          path: 'operations.4.response.keep.0',
+          reason: 'name is not in what map makes of a record',
+        }),
+      );
+    });
+  });
 
   describe('with a single record', () => {
     itRefuses(

@@ -25,6 +25,7 @@ describe('lint of the surface as a whole', () => {
     ['a runtime specification', { 'adapter.specification_url': 'https://a.test' }, /not a known key/],
     ['a limit of zero', { 'limits.result_items': 0 }, />=1/],
     ['a limit beyond every bound', { 'limits.response_bytes': 1e12 }, /<=16777216/],
+    ['a page that is always cut', { 'limits.page_size': 101 }, /larger than result_items/],
     ['a limit in words', { 'limits.page_size': 'many' }, /expected number/],
     ['evidence over an insecure address', { source_url: 'http://a.test' }, /URL/],
     ['a version that is a range', { 'upstream.version': '^1.0.0' }, /exact version/],
@@ -85,6 +86,16 @@ describe('lint of the surface as a whole', () => {
     const text = contractText('web-app-n8n');
     const line = text.slice(0, text.indexOf(before)).split('\n').length + offset;
     expect(findingsIn(text.replace(before, after))[0]).toMatchObject({ path, line });
+  });
+
+  it('says how to renew a hash, and only when there is nothing else left to change', () => {
+    const title = { 'operations.0.title': 'List workflows' };
+    expect(findingsIn(contractWith(title)).map(({ reason }) => reason)).toEqual([
+      expect.stringContaining('after the review: npm run render -- --pin'),
+      expect.stringContaining('after the review: npm run render -- --pin'),
+    ]);
+    const faulty = findingsIn(contractWith({ ...title, 'capabilities.roots': true }));
+    expect(faulty.map(({ path }) => path)).toEqual(['capabilities.roots']);
   });
 
   it('accepts a reviewed change once both hashes are renewed', () => {
