@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
-import { contractJsonSchema } from '../core/contract/schema';
+import { contractJsonSchemaFile } from '../core/contract/schema';
 import { lintCommand } from './commands/lint';
 import { renderCommand } from './commands/render';
 import { tokenCommand } from './commands/token';
@@ -14,10 +14,7 @@ interface CommonOptions {
 
 const only = () =>
   new Option('--only <application_id...>', 'just these contracts').default([] as string[], 'all contracts');
-const folder = () =>
-  new Option('--workflows <folder>', 'where the contracts are')
-    .default('workflows')
-    .argParser((value) => path.resolve(value));
+const folder = () => new Option('--workflows <folder>', 'where the contracts are').default('workflows');
 
 function outputOf(command: Command): Output {
   const { json, quiet } = command.optsWithGlobals<CommonOptions>();
@@ -70,7 +67,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .description('print the JSON Schema of contract.yml for editors')
     .addHelpText('after', '\nExample:\n  mcp-curated schema > contract.schema.json')
     .action(() => {
-      process.stdout.write(`${JSON.stringify(contractJsonSchema(), null, 2)}\n`);
+      process.stdout.write(contractJsonSchemaFile());
     });
 
   program

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { makeBearer } from '../core/server/bearer';
 
 /** One named client of the demo, with a bearer of its own. */
 export interface DemoConsumer {
@@ -18,8 +18,8 @@ const CLIENTS = [
 /** A fresh bearer for each client: when one leaks, one is replaced. n8n only ever gets the hashes. */
 export function makeConsumers(): DemoConsumer[] {
   return CLIENTS.map(([id, label]) => {
-    const token = randomBytes(32).toString('base64url');
-    return { id, label, token, tokenSha256: createHash('sha256').update(token, 'utf8').digest('hex') };
+    const { token, sha256: tokenSha256 } = makeBearer();
+    return { id, label, token, tokenSha256 };
   });
 }
 

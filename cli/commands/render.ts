@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expectedHashes, lintContract, type Finding } from '../../core/contract/lint';
 import { renderWorkflowFile } from '../../core/contract/render';
-import { contractJsonSchema, contractSchema } from '../../core/contract/schema';
+import { contractJsonSchemaFile, contractSchema } from '../../core/contract/schema';
 import { readSource } from '../../core/contract/source';
 import { findingLine, findingsOf, isSurface, readContracts, type ContractFile } from '../contracts';
 import type { Output } from '../output';
@@ -37,10 +37,7 @@ export async function renderCommand(
   const outputs: [file: string, text: string][] = files
     .filter(isSurface)
     .map(({ folder: at, result }) => [path.join(at, 'workflow.json'), renderWorkflowFile(result.contract)]);
-  outputs.push([
-    path.join(folder, 'contract.schema.json'),
-    `${JSON.stringify(contractJsonSchema(), null, 2)}\n`,
-  ]);
+  outputs.push([path.join(folder, 'contract.schema.json'), contractJsonSchemaFile()]);
 
   const changed: string[] = [...pinned];
   for (const [file, text] of outputs) {

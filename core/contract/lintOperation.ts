@@ -9,13 +9,10 @@ import type { Contract } from './schema';
 /** What no shape can say of one operation; paths start at the operation. */
 export function* operationFaults(operation: Operation, contract: Contract): Generator<Fault> {
   const { input_schema: input, output_schema: output, request, pagination, response } = operation;
-  for (const [key, schema] of [
-    ['input_schema', input],
-    ['output_schema', output],
-  ] as const) {
-    const fault = schemaFault(schema);
-    if (fault !== undefined) yield [[key], fault];
-  }
+  const inputFault = schemaFault(input);
+  if (inputFault !== undefined) yield [['input_schema'], inputFault];
+  const outputFault = schemaFault(output);
+  if (outputFault !== undefined) yield [['output_schema'], outputFault];
   yield* inputFaults(input);
   const declared = Object.keys(input['properties'] ?? {});
   const placed = Object.keys(request.arguments);
@@ -33,7 +30,7 @@ export function* operationFaults(operation: Operation, contract: Contract): Gene
   if (response.items === null && Object.keys(response.envelope).length > 0) {
     yield [['response', 'envelope'], 'belongs to lists; keep the values of a single record instead'];
   }
-  if (schemaFault(output) === undefined) yield* keepFaults(operation);
+  if (outputFault === undefined) yield* keepFaults(operation);
   if (contract.adapter.type === 'prometheus_readonly') yield* prometheusFaults(operation);
 }
 

@@ -20,6 +20,17 @@ export function parsePath(path: string): PathSegment[] {
   });
 }
 
+const parsedLists = new WeakMap<readonly string[], readonly PathSegment[][]>();
+
+/** The parsed paths of a list. The lists stand in parsed contracts, so each is parsed once and not for every record. */
+export function parsePaths(paths: readonly string[]): readonly PathSegment[][] {
+  const known = parsedLists.get(paths);
+  if (known) return known;
+  const parsed = paths.map(parsePath);
+  parsedLists.set(paths, parsed);
+  return parsed;
+}
+
 /** Reads a JSON pointer (RFC 6901). `undefined` when nothing stands there; `''` is the value itself. */
 export function readPointer(value: unknown, pointer: string): unknown {
   let at = value;

@@ -113,6 +113,11 @@ export const dispositionSchema = z.strictObject({
 
 export type Disposition = z.infer<typeof dispositionSchema>;
 
+/** `contract.schema.json` as it is checked in. */
+export function contractJsonSchemaFile(): string {
+  return `${JSON.stringify(contractJsonSchema(), null, 2)}\n`;
+}
+
 /** Everything `contract.yml` may hold, as JSON Schema 2020-12 for editors. */
 export function contractJsonSchema(): Record<string, unknown> {
   return {

@@ -1,4 +1,4 @@
-import { parsePath, type PathSegment } from '../contract/paths';
+import { parsePaths, type PathSegment } from '../contract/paths';
 
 export const REDACTED = '[redacted]';
 
@@ -7,7 +7,7 @@ export const REDACTED = '[redacted]';
  * may leave a field out. `null` stays `null`, since it says that nothing is there.
  */
 export function redactPaths(value: unknown, paths: readonly string[]): void {
-  for (const path of paths) redactAt(value, parsePath(path), 0);
+  for (const path of parsePaths(paths)) redactAt(value, path, 0);
 }
 
 function redactAt(value: unknown, path: readonly PathSegment[], depth: number): void {

@@ -1,10 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { PolicyError } from '../policy/errors';
-import { sha256, type Consumer } from './consumers';
+import { BEARER_TOKEN, sha256 } from './bearer';
+import type { Consumer } from './consumers';
 
 const LONGEST_HEADER = 4_096;
-/** RFC 6750, section 2.1 (`b64token`); the scheme is compared without case (RFC 9110, section 11.1). */
-const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+/** The scheme is compared without case (RFC 9110, section 11.1). */
+const BEARER = new RegExp(`^bearer +(${BEARER_TOKEN})$`, 'i');
 
 /**
  * Finds the consumer that a request's bearer names.

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { APPLICATION_ID_PATTERN } from '../contract/vocabulary';
 import { PolicyError } from '../policy/errors';
+import { BEARER_TOKEN, sha256 } from './bearer';
 
 /** A named caller, as far as a request may know it. Holds digests, never a token. */
 export interface Consumer {
@@ -16,8 +16,7 @@ export interface Consumer {
 }
 
 const MINIMUM_TOKEN_CHARACTERS = 8;
-/** RFC 6750, section 2.1: `b64token`. */
-const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+const TOKEN = new RegExp(`^${BEARER_TOKEN}$`);
 const text = z
   .string()
   .nullish()
@@ -126,7 +125,7 @@ function digestOf(who: string, token: string, hash: string): Buffer[] {
         `The token of ${who} is shorter than ${String(MINIMUM_TOKEN_CHARACTERS)} characters.`,
       );
     }
-    if (!BEARER_TOKEN.test(token)) {
+    if (!TOKEN.test(token)) {
       throw unconfigured(`The token of ${who} holds characters that no bearer can have.`);
     }
     return [sha256(token)];
@@ -150,10 +149,6 @@ function refuseDoubles(consumers: readonly Consumer[]): void {
       bearers.add(key);
     }
   }
-}
-
-export function sha256(value: string): Buffer {
-  return createHash('sha256').update(value, 'utf8').digest();
 }
 
 function unconfigured(sentence: string): PolicyError {

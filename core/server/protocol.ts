@@ -17,24 +17,29 @@ import type { JsonRpcMessage } from './inbound';
 // The low-level Server: tools are answered from pinned descriptors, not from registered callbacks with zod schemas.
 /* eslint-disable @typescript-eslint/no-deprecated */
 
+/** The SDK wants an address; what it is does not matter. */
+const SHOWN_ADDRESS = 'http://mcp.invalid/';
+
 /** The 2026-07-28 leg. It holds nothing between requests, so one instance serves the process. */
 const modern = createMcpHandler((context) => serverOf(context), { legacy: 'reject' });
 
 /**
  * Answers one authenticated, well-formed message through the MCP SDK, in whichever protocol era the client speaks.
  * 2025-era clients are answered with one JSON body, so that a client that accepts only JSON is served too.
- *
- * @param url the address to show to the SDK; only its shape matters
  */
 export async function answerMessage(
   message: JsonRpcMessage,
   headers: Headers,
-  url: string,
   exchange: Exchange,
 ): Promise<Response> {
   // The SDK demands both types of every 2025-era client. What we send is JSON, which is all that these accept.
   headers.set('accept', 'application/json, text/event-stream');
-  const request = new Request(url, { method: 'POST', headers, body: '{}', signal: exchange.signal });
+  const request = new Request(SHOWN_ADDRESS, {
+    method: 'POST',
+    headers,
+    body: '{}',
+    signal: exchange.signal,
+  });
   const authInfo = { token: '', clientId: exchange.consumer.id, scopes: [], extra: { exchange } };
   if (await isLegacyRequest(request, message)) return await answerLegacy(message, request, exchange);
   return await modern.fetch(request, { authInfo, parsedBody: message });

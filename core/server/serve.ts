@@ -137,12 +137,7 @@ async function answerOf(
     exchange.outcome = 'method_unknown';
     throw new PolicyError('method_unknown', 'This server sends no subscription notices.');
   }
-  const response = await answerMessage(
-    withObjectArguments(message),
-    headersOf(request.rawHeaders),
-    'http://mcp.invalid/',
-    exchange,
-  );
+  const response = await answerMessage(withObjectArguments(message), headersOf(request.rawHeaders), exchange);
   const { refusal } = exchange;
   const rule = refusal && ruleOf(refusal.code);
   const answered = await response.text();
@@ -171,21 +166,22 @@ function withObjectArguments(message: JsonRpcMessage): JsonRpcMessage {
   };
 }
 
+/** What stays here of a request's headers: the bearer has done its work and goes no further. */
+const WITHHELD = new Set([
+  'authorization',
+  'cookie',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'host',
+]);
+
 function headersOf(rawHeaders: readonly string[]): Headers {
   const headers = new Headers();
-  // The bearer has done its work and goes no further.
-  const withheld = new Set([
-    'authorization',
-    'cookie',
-    'content-length',
-    'transfer-encoding',
-    'connection',
-    'host',
-  ]);
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]?.toLowerCase() ?? '';
     const value = rawHeaders[index + 1] ?? '';
-    if (!withheld.has(name)) headers.append(name, value);
+    if (!WITHHELD.has(name)) headers.append(name, value);
   }
   return headers;
 }

@@ -22,9 +22,9 @@ const toolNames = z.array(z.string().trim().min(1).max(128));
 
 /** What the node serves. @throws PolicyError `surface_unconfigured` */
 export function servedSurface(context: TriggerContext, source: ToolSource): ServedSurface {
-  return isContract(context)
-    ? contractSurface(pinned(context), source)
-    : handMadeSurface(handMade(context), reportingMissing(handMade(context).tools, source, context));
+  if (isContract(context)) return contractSurface(pinned(context), source);
+  const settings = handMade(context);
+  return handMadeSurface(settings, reportingMissing(settings.tools, source, context));
 }
 
 /** A name that is listed and not connected serves nothing; without a word nobody would find the slip of the pen. */

@@ -1,20 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { WorkflowNode } from '../../core/contract/render';
 import type { HttpResponse } from '../hosts/api';
 import type { AttachedHost } from '../hosts/host';
 
 /** What a hand edit in the editor can change. */
 export interface EditableWorkflow {
   name: string;
-  nodes: {
-    id: string;
-    name: string;
-    type: string;
-    typeVersion: number;
-    position: [number, number];
-    parameters: Record<string, unknown>;
-    credentials?: Record<string, { id: string; name: string }>;
-  }[];
+  nodes: WorkflowNode[];
   connections: Record<string, object>;
   settings: object;
 }
