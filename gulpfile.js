@@ -21,6 +21,9 @@ const alias = {
   '@modelcontextprotocol/server/_shims': path.resolve(
     'node_modules/@modelcontextprotocol/server/dist/shimsWorkerd.mjs',
   ),
+  '@modelcontextprotocol/client/_shims': path.resolve(
+    'node_modules/@modelcontextprotocol/client/dist/shimsWorkerd.mjs',
+  ),
   'node:child_process': path.resolve('scripts/noChildProcess.js'),
 };
 

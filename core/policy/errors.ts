@@ -73,6 +73,21 @@ export const ERROR_RULES = {
   call_cancelled: result('error'),
   credential_missing: result('error'),
 
+  // A foreign MCP server and what was pinned of it.
+  endpoint_invalid: result('refused'),
+  allowlist_empty: result('refused'),
+  pin_malformed: result('refused'),
+  tool_not_pinned: result('refused'),
+  tool_ambiguous: result('refused'),
+  catalogue_drift: result('error'),
+  server_drift: result('error'),
+  endpoint_drift: result('error'),
+  schema_unsupported: result('error'),
+  list_too_long: result('error'),
+  session_lost: result('error'),
+  capability_refused: result('refused'),
+  resource_not_allowed: result('refused'),
+
   // What the upstream did.
   upstream_auth_failed: result('error'),
   upstream_not_found: result('error'),

@@ -8,6 +8,8 @@ export interface SchemaFault {
   readonly pointer: string;
   /** What is wrong, from the schema alone: the value itself is not repeated. */
   readonly reason: string;
+  /** The keyword of JSON Schema that is not satisfied. */
+  readonly keyword: string;
 }
 
 /** Finds the first fault of a value, or `undefined` when it matches. */
@@ -78,15 +80,19 @@ const CARRIERS = new Set([
 
 function faultOf(errors: readonly OutputUnit[], schema: JsonSchema): SchemaFault {
   const error = errors.find(({ keyword }) => !CARRIERS.has(keyword)) ?? errors[0];
-  if (!error) return { pointer: '', reason: 'does not match the schema' };
+  if (!error) return { pointer: '', reason: 'does not match the schema', keyword: '' };
   const pointer = decodeURI(error.instanceLocation.slice(1));
   const expected = keywordValue(schema, error.keywordLocation);
   if (error.keyword === 'required') {
     // Of several required names the validator tells in its sentence which one is missing.
     const name = /"(.*)"\.$/s.exec(error.error)?.[1] ?? '';
-    return { pointer: `${pointer}/${escapePointerToken(name)}`, reason: 'is required' };
+    return {
+      pointer: `${pointer}/${escapePointerToken(name)}`,
+      reason: 'is required',
+      keyword: error.keyword,
+    };
   }
-  return { pointer, reason: reasonOf(error.keyword, expected) };
+  return { pointer, reason: reasonOf(error.keyword, expected), keyword: error.keyword };
 }
 
 function reasonOf(keyword: string, expected: unknown): string {

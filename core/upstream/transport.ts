@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { guardedLookup, refuseForbiddenHost } from './address';
+import { guardedLookup, refuseForbiddenHost } from '../policy/address';
 
 export interface UpstreamRequest {
   readonly url: URL;

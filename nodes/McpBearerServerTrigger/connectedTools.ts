@@ -122,10 +122,7 @@ function connected(tool: unknown, failure: () => Error | undefined): ConnectedTo
   return {
     descriptor: direct.descriptor,
     definitionSha256: direct.definitionSha256,
-    invoke: async (args, callContext) => {
-      const { text, structured } = await direct.call(args, callContext);
-      return { content: [{ type: 'text', text }], structuredContent: structured };
-    },
+    invoke: async (args, callContext) => await direct.call(args, callContext),
   };
 }
 

@@ -23,9 +23,9 @@ import { callOperation, type CallContext, type CallResult } from '../../core/ups
 import { createTransport } from '../../core/upstream/transport';
 import { withDirectCall } from '../shared/directCall';
 import { langchainTool } from '../shared/langchainTool';
+import { modelArguments } from '../shared/modelArguments';
 import { staticText } from '../shared/staticParameter';
 import { readToolProperties } from './properties';
-import { modelArguments } from './modelArguments';
 
 type ToolContext = ISupplyDataFunctions | IExecuteFunctions;
 
@@ -75,7 +75,10 @@ export class McpReadTool implements INodeType {
     const response = withDirectCall(tool, {
       descriptor,
       definitionSha256,
-      call: async (args, context) => await call(this, prepared, args, context),
+      call: async (args, context) => {
+        const { text, structured } = await call(this, prepared, args, context);
+        return { content: [{ type: 'text', text }], structuredContent: structured };
+      },
     });
     return await Promise.resolve({ response });
   }

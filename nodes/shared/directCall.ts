@@ -1,6 +1,7 @@
 import type { ToolDescriptor } from '../../core/contract/pin';
 import { ERROR_RULES, PolicyError, toPolicyError, type ErrorCode } from '../../core/policy/errors';
-import type { CallContext, CallResult } from '../../core/upstream/call';
+import type { ToolResult } from '../../core/server/tools';
+import type { CallContext } from '../../core/upstream/call';
 
 /**
  * How our trigger calls our own tools: beside the LangChain face, with the caller's identity and with structured
@@ -16,19 +17,20 @@ interface Failure {
   readonly retryAfterSeconds: number | undefined;
 }
 
-type Outcome = { readonly result: CallResult } | { readonly failure: Failure };
+type Outcome = { readonly result: ToolResult } | { readonly failure: Failure };
 
 interface Wire {
   readonly descriptor: ToolDescriptor;
-  readonly definitionSha256: string;
+  readonly definitionSha256: string | null;
   call(args: Record<string, unknown>, context: CallContext): Promise<Outcome>;
 }
 
 export interface DirectCall {
   readonly descriptor: ToolDescriptor;
-  readonly definitionSha256: string;
+  /** Hash of a Read Tool's whole definition; `null` for a tool of a foreign server. */
+  readonly definitionSha256: string | null;
   /** @throws PolicyError */
-  call(args: Record<string, unknown>, context: CallContext): Promise<CallResult>;
+  call(args: Record<string, unknown>, context: CallContext): Promise<ToolResult>;
 }
 
 /** Gives a tool its direct face. */
@@ -56,7 +58,7 @@ export function directCallOf(tool: unknown): DirectCall | undefined {
   return wire && { ...wire, call: async (args, context) => resultOf(await wire.call(args, context)) };
 }
 
-function resultOf(outcome: Outcome): CallResult {
+function resultOf(outcome: Outcome): ToolResult {
   if ('result' in outcome) return outcome.result;
   const { code, message, pointer, retryAfterSeconds } = outcome.failure;
   throw new PolicyError(Object.hasOwn(ERROR_RULES, code) ? (code as ErrorCode) : 'tool_failed', message, {

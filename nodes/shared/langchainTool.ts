@@ -1,6 +1,6 @@
 import { DynamicStructuredTool } from '@langchain/core/tools';
 import { createRequire } from 'node:module';
-import type { ToolDescriptor } from '../../core/contract/pin';
+import type { JsonSchema, ToolDescriptor } from '../../core/contract/pin';
 
 /** What agents and n8n use of a LangChain tool. */
 export interface AgentTool {
@@ -56,6 +56,7 @@ export function langchainTool(
     schema: descriptor.inputSchema,
     func: run,
   });
+  keepSchema(tool, descriptor.inputSchema);
   const invoke = tool.invoke.bind(tool);
   return Object.assign(tool, {
     invoke: async (input: unknown, config?: unknown): Promise<unknown> =>
@@ -65,6 +66,19 @@ export function langchainTool(
         }
         throw error;
       }),
+  });
+}
+
+/**
+ * Agents of n8n 2.x replace a JSON Schema by a zod schema that they make of it, and lose on the way what zod cannot say
+ * (references, formats, patterns of keys). The model is to see the schema that was reviewed, so it stays.
+ */
+function keepSchema(tool: AgentTool, schema: JsonSchema): void {
+  Object.defineProperty(tool, 'schema', {
+    enumerable: true,
+    configurable: true,
+    get: () => schema,
+    set: () => undefined,
   });
 }
 

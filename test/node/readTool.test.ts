@@ -90,7 +90,9 @@ describe('the Read Tool as a LangChain tool', () => {
       pointer: '/limit',
     });
     upstream.on('/api/v1/executions', json({ data: [], nextCursor: null }));
-    await expect(direct?.call({}, context)).resolves.toMatchObject({ structured: { returned: 0 } });
+    await expect(direct?.call({}, context)).resolves.toMatchObject({
+      structuredContent: { returned: 0 },
+    });
   });
 
   test('without a credential says so at the call, and does not keep the other tools from being supplied', async () => {

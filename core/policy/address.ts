@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { PolicyError } from '../policy/errors';
+import { PolicyError } from './errors';
 
 /**
  * Addresses that no upstream has: link-local (cloud metadata answers there), multicast, unspecified, reserved and
@@ -44,16 +44,29 @@ export function isForbiddenAddress(address: string): boolean {
       if (isLoopback(groups)) return false;
       return (
         forbidden.check(literal, 'ipv6') ||
-        EMBEDDING.some(
-          ({ prefix, at }) =>
-            prefix.every((group, index) => groups[index] === group) &&
-            forbidden.check(ipv4Of(groups[at] ?? 0, groups[at + 1] ?? 0), 'ipv4'),
-        )
+        embeddedIn(groups).some((address4) => forbidden.check(address4, 'ipv4'))
       );
     }
     default:
       return true;
   }
+}
+
+/** Whether an address, or the IPv4 address that it stands for, is in one of the networks of `list`. */
+export function isInNetworks(list: BlockList, address: string): boolean {
+  const [literal = ''] = address.split('%');
+  if (isIP(literal) === 4) return list.check(literal, 'ipv4');
+  if (isIP(literal) !== 6) return false;
+  const groups = groupsOf(literal);
+  if (list.check(literal, 'ipv6')) return true;
+  return !isLoopback(groups) && embeddedIn(groups).some((address4) => list.check(address4, 'ipv4'));
+}
+
+/** The IPv4 addresses that an IPv6 address can stand for. */
+function embeddedIn(groups: readonly number[]): string[] {
+  return EMBEDDING.filter(({ prefix }) => prefix.every((group, index) => groups[index] === group)).map(
+    ({ at }) => ipv4Of(groups[at] ?? 0, groups[at + 1] ?? 0),
+  );
 }
 
 /** The eight groups of an IPv6 address in whatever spelling. */
@@ -78,23 +91,40 @@ function refusal(): PolicyError {
   );
 }
 
-/** For hosts that are written as an address: these never reach a DNS look-up. */
-export function refuseForbiddenHost(hostname: string): void {
+/** The address of a host that is written as one; such a host never reaches a DNS look-up. */
+export function literalAddress(hostname: string): string | undefined {
   const address = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(address) !== 0 && isForbiddenAddress(address)) throw refusal();
+  return isIP(address) === 0 ? undefined : address;
 }
 
-/** A DNS look-up that gives only allowed addresses, so that a name cannot be re-pointed after a check. */
-export const guardedLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) {
-      callback(error, '', 0);
-      return;
-    }
-    const allowed = addresses.filter(({ address }) => !isForbiddenAddress(address));
-    const [first] = allowed;
-    if (!first) callback(refusal(), '', 0);
-    else if (options.all) callback(null, allowed);
-    else callback(null, first.address, first.family);
-  });
-};
+/** For hosts that are written as an address. */
+export function refuseForbiddenHost(hostname: string): void {
+  const address = literalAddress(hostname);
+  if (address !== undefined && isForbiddenAddress(address)) throw refusal();
+}
+
+/**
+ * A DNS look-up that gives only allowed addresses, so that a name cannot be re-pointed after a check.
+ *
+ * @param refusalOf the error for a name none of whose addresses may be reached
+ */
+export function lookupOf(
+  isAllowed: (address: string) => boolean,
+  refusalOf: (hostname: string) => Error,
+): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) {
+        callback(error, '', 0);
+        return;
+      }
+      const allowed = addresses.filter(({ address }) => isAllowed(address));
+      const [first] = allowed;
+      if (!first) callback(refusalOf(hostname), '', 0);
+      else if (options.all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+export const guardedLookup = lookupOf((address) => !isForbiddenAddress(address), refusal);

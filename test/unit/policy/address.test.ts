@@ -1,5 +1,5 @@
 import * as dns from 'node:dns';
-import { guardedLookup, isForbiddenAddress, refuseForbiddenHost } from '../../../core/upstream/address';
+import { guardedLookup, isForbiddenAddress, refuseForbiddenHost } from '../../../core/policy/address';
 import { createTransport } from '../../../core/upstream/transport';
 
 jest.mock('node:dns', () => ({ ...jest.requireActual<typeof dns>('node:dns'), lookup: jest.fn() }));

@@ -1,0 +1,113 @@
+import {
+  OAuthClientFlowError,
+  OAuthError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import { PolicyError, type ErrorCode } from '../policy/errors';
+import { foreignText } from '../policy/redaction';
+
+const REASON_CHARACTERS = 300;
+
+/**
+ * What went wrong between us and a server, as a code and a sentence. The server's own words are foreign text: they are
+ * shortened, and none of the credential's secrets is in them.
+ *
+ * @param secrets texts that must not be shown
+ */
+export function failureOf(error: unknown, secrets: readonly string[]): PolicyError {
+  const own = inChain(error, (one) => (one instanceof PolicyError ? one : undefined));
+  if (own) return own;
+  const shown = (text: string) => foreignText(text, REASON_CHARACTERS, secrets);
+  const status = statusOf(error);
+  if (status !== undefined) return httpFailure(status, shown(bodyOf(error)), error);
+  if (error instanceof ProtocolError) {
+    const sentence = `The MCP server refused the request (${String(error.code)}): ${shown(error.message)}`;
+    return new PolicyError('upstream_rejected', sentence, { cause: error });
+  }
+  if (
+    error instanceof UnauthorizedError ||
+    error instanceof OAuthError ||
+    error instanceof OAuthClientFlowError
+  ) {
+    const sentence = `No access token could be obtained for the MCP server: ${shown(error.message)}`;
+    return new PolicyError('upstream_auth_failed', sentence, { cause: error });
+  }
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
+    return new PolicyError('upstream_timeout', 'The MCP server did not answer in time.', { cause: error });
+  }
+  const socket = inChain(error, socketCode);
+  if (socket !== undefined) {
+    const sentence = `The MCP server could not be reached (${socket}); check the endpoint and the network.`;
+    return new PolicyError('upstream_unreachable', sentence, { cause: error });
+  }
+  if (inChain(error, (one) => (one instanceof TypeError ? one : undefined))) {
+    // What `fetch` throws for everything that is no answer.
+    const sentence = 'The MCP server could not be reached; check the endpoint and the network.';
+    return new PolicyError('upstream_unreachable', sentence, { cause: error });
+  }
+  if (error instanceof SdkError || (error as { name?: unknown } | null)?.name === 'ZodError') {
+    const sentence = `The MCP server's answer does not follow the protocol: ${shown((error as Error).message)}`;
+    return new PolicyError('upstream_unexpected_shape', sentence, { cause: error });
+  }
+  return new PolicyError(
+    'upstream_unreachable',
+    'The MCP server ended the connection or could not be reached.',
+    {
+      cause: error,
+    },
+  );
+}
+
+/** The HTTP status that a server answered with, where an error of the transport carries one. */
+export function statusOf(error: unknown): number | undefined {
+  return inChain(error, (one) => {
+    const { status, code, data } = one as { status?: unknown; code?: unknown; data?: { status?: unknown } };
+    return [status, data?.status, code].find(
+      (value): value is number => typeof value === 'number' && value >= 300 && value <= 599,
+    );
+  });
+}
+
+function bodyOf(error: unknown): string {
+  const { data } = error as { data?: { text?: unknown } };
+  return typeof data?.text === 'string' ? data.text : '';
+}
+
+function httpFailure(status: number, body: string, cause: unknown): PolicyError {
+  const [code, sentence] = ((): [ErrorCode, string] => {
+    if (status === 401 || status === 403) {
+      return ['upstream_auth_failed', 'The MCP server refused the credential'];
+    }
+    if (status === 404 || status === 405)
+      return ['upstream_not_found', 'There is no MCP server at this endpoint'];
+    if (status === 429) return ['upstream_rate_limited', 'The MCP server answers no more requests for now'];
+    if (status >= 500) return ['upstream_unavailable', 'The MCP server failed'];
+    return ['upstream_rejected', 'The MCP server refused the request'];
+  })();
+  const said = body === '' || body.startsWith('<') ? '' : `: ${body}`;
+  return new PolicyError(code, `${sentence} (HTTP ${String(status)})${said}`, { cause });
+}
+
+const SOCKET_CODE =
+  /^(?:E[A-Z_]{3,40}|UND_ERR_[A-Z_]{1,40}|CERT_[A-Z_]{1,40}|[A-Z_]{1,40}_SIGNATURE[A-Z_]{0,40}|DEPTH_ZERO[A-Z_]{1,40}|SELF_SIGNED[A-Z_]{1,40}|ERR_TLS[A-Z_]{1,40}|ERR_SSL[A-Z_]{1,40})$/;
+
+function socketCode(one: Error): string | undefined {
+  const { code } = one as NodeJS.ErrnoException;
+  return typeof code === 'string' && SOCKET_CODE.test(code) && !(one instanceof SdkError) ? code : undefined;
+}
+
+/** The first thing that `find` sees in an error, its causes, and what the causes collect. */
+function inChain<T>(error: unknown, find: (one: Error) => T | undefined, levels = 8): T | undefined {
+  if (!(error instanceof Error) || levels === 0) return undefined;
+  const found = find(error);
+  if (found !== undefined) return found;
+  const { cause, errors = [], data } = error as Error & { errors?: unknown[]; data?: { cause?: unknown } };
+  for (const next of [cause, data?.cause, ...errors]) {
+    const below = inChain(next, find, levels - 1);
+    if (below !== undefined) return below;
+  }
+  return undefined;
+}

@@ -1,0 +1,131 @@
+import type { JsonSchema } from '../contract/pin';
+import { schemaCheck } from '../policy/jsonSchema';
+import { foreignText } from '../policy/redaction';
+
+/** Keywords whose value is a schema, or `true`/`false`. */
+const ONE = [
+  'additionalProperties',
+  'unevaluatedProperties',
+  'propertyNames',
+  'items',
+  'additionalItems',
+  'unevaluatedItems',
+  'contains',
+  'not',
+  'if',
+  'then',
+  'else',
+];
+/** Keywords whose value is a list of schemas. `items` is one of them up to draft 2019-09. */
+const LISTS = ['items', 'prefixItems', 'anyOf', 'oneOf', 'allOf'];
+/** Keywords whose value holds schemas by name. */
+const NAMED = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
+
+/**
+ * The input schema as it is handed to agents: the server's own, with two things said that JSON Schema leaves out and
+ * that model providers insist on. Nothing is taken away, reworded or resolved, so the original is what is left when
+ * the additions are removed. The pin stays that of the original.
+ *
+ * - the root is an object with properties (MCP wants `type: object` there; `{}` means the same);
+ * - an array says what its elements are (`items: {}` is what a missing `items` means), however deep it stands.
+ */
+export function modelSchema(schema: JsonSchema): JsonSchema {
+  const { type = 'object', properties = {}, ...rest } = schema;
+  return withItems({ type, properties, ...rest }) as JsonSchema;
+}
+
+function withItems(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  const copy: JsonSchema = { ...schema };
+  for (const keyword of ONE) if (isObject(copy[keyword])) copy[keyword] = withItems(copy[keyword]);
+  for (const keyword of LISTS) {
+    const list = copy[keyword];
+    if (Array.isArray(list)) copy[keyword] = list.map(withItems);
+  }
+  for (const keyword of NAMED) {
+    const named = copy[keyword];
+    if (!isObject(named)) continue;
+    copy[keyword] = Object.fromEntries(
+      Object.entries(named).map(([name, entry]) => [name, withItems(entry)]),
+    );
+  }
+  const isArray = [copy['type']].flat().includes('array');
+  if (isArray && !('items' in copy) && !('prefixItems' in copy)) copy['items'] = {};
+  return copy;
+}
+
+/**
+ * Why no agent could be given this schema, or arguments could not be checked against it; `undefined` for a schema that
+ * can be used. The reason completes "The tool x cannot be used: …".
+ */
+export function unsupportedSchema({
+  inputSchema,
+  outputSchema,
+}: {
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema | undefined;
+}): string | undefined {
+  if (![undefined, 'object'].includes(inputSchema['type'] as string | undefined)) {
+    return 'its input schema does not describe an object';
+  }
+  return unusable('input', inputSchema) ?? (outputSchema && unusable('output', outputSchema));
+}
+
+function unusable(which: string, schema: JsonSchema): string | undefined {
+  const foreign = unresolved(schema, schema);
+  if (foreign !== undefined)
+    return `its ${which} schema refers to ${foreignText(foreign, 120)}, which it does not hold`;
+  try {
+    schemaCheck(schema);
+    return undefined;
+  } catch {
+    return `its ${which} schema uses a keyword or a pattern that cannot be checked`;
+  }
+}
+
+/** The first `$ref` that leads out of the schema or nowhere. References are never fetched. */
+function unresolved(at: unknown, root: JsonSchema): string | undefined {
+  if (Array.isArray(at)) {
+    for (const entry of at) {
+      const found = unresolved(entry, root);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  if (!isObject(at)) return undefined;
+  const { $ref } = at;
+  if (typeof $ref === 'string' && !resolves($ref, root)) return $ref;
+  for (const keyword of [...ONE, ...LISTS]) {
+    const found = unresolved(at[keyword], root);
+    if (found !== undefined) return found;
+  }
+  for (const keyword of NAMED) {
+    const found = unresolved(Object.values(isObject(at[keyword]) ? at[keyword] : {}), root);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function resolves(reference: string, root: JsonSchema): boolean {
+  if (reference === '#') return true;
+  if (!reference.startsWith('#/')) return false;
+  let at: unknown = root;
+  for (const token of reference.slice(2).split('/')) {
+    const key = decoded(token).replaceAll('~1', '/').replaceAll('~0', '~');
+    if (at === null || typeof at !== 'object' || !Object.hasOwn(at, key)) return false;
+    at = (at as Record<string, unknown>)[key];
+  }
+  return true;
+}
+
+function decoded(token: string): string {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    return token;
+  }
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}

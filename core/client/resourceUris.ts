@@ -1,0 +1,45 @@
+import { PolicyError } from '../policy/errors';
+import { foreignText } from '../policy/redaction';
+
+/** `{name}` stands for one part of a path: no slash, no query, no way up. */
+const VARIABLE = /\{[A-Za-z_][A-Za-z0-9_]{0,63}\}/;
+const PART = '(?!\\.{1,2}(?:/|$))[^/?#%\\\\\\s]+(?:%(?!2[ef]|5c|00)[0-9a-f]{2}[^/?#%\\\\\\s]*)*';
+
+/**
+ * Whether a resource may be read.
+ *
+ * @param allowed exact URIs, or templates such as `wiki://{page}`
+ * @throws PolicyError `allowlist_empty`, `pin_malformed`, `resource_not_allowed`
+ */
+export function checkResourceUri(allowed: unknown, uri: string): void {
+  if (!Array.isArray(allowed) || allowed.length === 0) {
+    throw new PolicyError('allowlist_empty', 'No resource is allowed; list the URIs that may be read.');
+  }
+  if (!allowed.some((entry) => matches(entry, uri))) {
+    throw new PolicyError(
+      'resource_not_allowed',
+      `The resource ${foreignText(uri, 200)} is not one of those that may be read.`,
+    );
+  }
+}
+
+function matches(entry: unknown, uri: string): boolean {
+  if (typeof entry !== 'string' || entry.trim() === '') {
+    throw new PolicyError('pin_malformed', 'The list of allowed resources has an empty or unreadable entry.');
+  }
+  if (entry === uri) return true;
+  const fixed = entry.split(VARIABLE);
+  if (fixed.length === 1) return false;
+  return (
+    new RegExp(`^${fixed.map(literally).join(PART)}$`, 'i').test(uri) && startsExactly(fixed[0] ?? '', uri)
+  );
+}
+
+/** Escapes are compared whatever their case; the rest of a URI is not. */
+function startsExactly(start: string, uri: string): boolean {
+  return uri.startsWith(start);
+}
+
+function literally(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

@@ -1,0 +1,108 @@
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { pinText } from '../../core/client/allowlist';
+import { readArguments } from '../../core/client/arguments';
+import { effectOf } from '../../core/client/effect';
+import { compareIdentity, parseIdentity } from '../../core/client/identity';
+import { checkResourceUri } from '../../core/client/resourceUris';
+import { attachmentOf, resultText } from '../../core/client/result';
+import { review } from '../../core/client/review';
+import type { ToolServer } from '../../core/client/toolServer';
+import { PolicyError } from '../../core/policy/errors';
+import { foreignText } from '../../core/policy/redaction';
+import { binaryName, binaryOf, itemOf } from '../shared/allowlistClient/items';
+import { allowlistOfOne, reviewedPins } from '../shared/allowlistClient/settings';
+import { staticParameter, staticText } from '../shared/staticParameter';
+
+/** One operation for one input item. */
+export type Operation = (
+  context: IExecuteFunctions,
+  server: ToolServer,
+  itemIndex: number,
+  signal: AbortSignal,
+) => Promise<INodeExecutionData[]>;
+
+export const operations: Readonly<Record<string, Operation>> = {
+  'tool.call': callTool,
+  'tool.list': listTools,
+  'tool.review': reviewTools,
+  'resource.read': readResource,
+};
+
+const FAILURE_CHARACTERS = 2_000;
+
+async function callTool(
+  context: IExecuteFunctions,
+  server: ToolServer,
+  itemIndex: number,
+  signal: AbortSignal,
+): Promise<INodeExecutionData[]> {
+  const { allowlist, pinned } = allowlistOfOne(context.getNode());
+  const args = readArguments(context.getNodeParameter('arguments', itemIndex, {}));
+  const outcome = await server.call(allowlist, pinned.name, args, signal);
+  if (outcome.isError) {
+    throw new PolicyError(
+      'tool_failed',
+      `The tool failed: ${foreignText(resultText(outcome, FAILURE_CHARACTERS), FAILURE_CHARACTERS)}`,
+    );
+  }
+  return [await itemOf(context, outcome, itemIndex)];
+}
+
+async function listTools(
+  _context: IExecuteFunctions,
+  server: ToolServer,
+  itemIndex: number,
+  signal: AbortSignal,
+): Promise<INodeExecutionData[]> {
+  const { tools } = await server.listing(signal);
+  return tools.map(({ descriptor, pin }) => ({
+    json: {
+      name: descriptor.name,
+      title: descriptor.title ?? null,
+      description: descriptor.description ?? null,
+      effect: effectOf(descriptor),
+      pin,
+      value: pinText({ name: descriptor.name, pin }),
+    },
+    pairedItem: { item: itemIndex },
+  }));
+}
+
+async function reviewTools(
+  context: IExecuteFunctions,
+  server: ToolServer,
+  itemIndex: number,
+  signal: AbortSignal,
+): Promise<INodeExecutionData[]> {
+  const { pins, reviewed } = reviewedPins(context.getNode());
+  const listing = await server.listing(signal);
+  const report = review(listing, pins, (pin) => reviewed.get(pin) ?? server.remembered(pin));
+  return [{ json: { ...report }, pairedItem: { item: itemIndex } }];
+}
+
+async function readResource(
+  context: IExecuteFunctions,
+  server: ToolServer,
+  itemIndex: number,
+  signal: AbortSignal,
+): Promise<INodeExecutionData[]> {
+  const node = context.getNode();
+  const uri = context.getNodeParameter('uri', itemIndex, '') as string;
+  checkResourceUri(staticParameter(node, 'allowedUris'), uri);
+  const pinned = parseIdentity(staticText(node, 'server'));
+  compareIdentity(pinned, (await server.describe(signal)).identity);
+  const { contents } = await server.readResource(uri, signal);
+  let files = 0;
+  const parts = contents.map((part) => {
+    if (!('blob' in part)) return { ...part };
+    const { blob: _blob, ...rest } = part;
+    return { ...rest, binary: binaryName(files++) };
+  });
+  return [
+    {
+      json: { uri, contents: parts },
+      ...(await binaryOf(context, contents.flatMap(attachmentOf))),
+      pairedItem: { item: itemIndex },
+    },
+  ];
+}
