@@ -1,7 +1,8 @@
 import path from 'node:path';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { contractJsonSchemaFile } from '../core/contract/schema';
 import { lintCommand } from './commands/lint';
+import { pinCommand, type PinFlags } from './commands/pin';
 import { renderCommand } from './commands/render';
 import { tokenCommand } from './commands/token';
 import { createOutput, type Output, type OutputFormat } from './output';
@@ -22,7 +23,13 @@ function outputOf(command: Command): Output {
   return createOutput(format);
 }
 
-/** The command line. Exit codes: 0 done, 1 error or findings. */
+function seconds(text: string): number {
+  const value = Number(text);
+  if (value >= 1 && value <= 3_600) return value;
+  throw new InvalidArgumentError('It must be between 1 and 3600.');
+}
+
+/** The command line. Exit codes: 0 done, 1 error or findings, 2 something has changed. */
 export function createProgram(exit: (code: number) => void): Command {
   const program = new Command('mcp-curated')
     .description('Curated MCP surfaces for n8n: check and render contracts.')
@@ -68,6 +75,37 @@ export function createProgram(exit: (code: number) => void): Command {
     .addHelpText('after', '\nExample:\n  mcp-curated schema > contract.schema.json')
     .action(() => {
       process.stdout.write(contractJsonSchemaFile());
+    });
+
+  program
+    .command('pin')
+    .description('print the tools of a foreign MCP server with their pins, and what has changed since')
+    .argument('<endpoint>', 'address of the server')
+    .addOption(
+      new Option('--transport <kind>', 'how to speak to it')
+        .choices(['auto', 'httpStreamable', 'sse'])
+        .default('auto'),
+    )
+    .option('--bearer <reference>', 'its bearer, as env:NAME or file:PATH')
+    .addOption(
+      new Option('--header <name=reference>', 'a header, as Name=env:NAME or Name=file:PATH').conflicts(
+        'bearer',
+      ),
+    )
+    .option('--allow-networks <list>', 'internal networks it may be in: loopback, private, 10.1.0.0/16')
+    .addOption(new Option('--only <tool...>', 'just these tools').default([] as string[], 'all tools'))
+    .option('--compare <file>', 'a file that --json wrote earlier; exit 2 when something has changed')
+    .addOption(
+      new Option('--timeout <seconds>', 'until a request is ended')
+        .default(20)
+        .argParser((text) => seconds(text)),
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  mcp-curated --json pin https://mcp.example.com/mcp --bearer env:EXAMPLE_TOKEN > example.pins.json',
+    )
+    .action(async (endpoint: string, flags: PinFlags, command: Command) => {
+      exit(await pinCommand(endpoint, flags, outputOf(command)));
     });
 
   program

@@ -54,7 +54,7 @@ export function egressPolicy(allowed: string): EgressPolicy {
 function refusal(hostname: string): PolicyError {
   return new PolicyError(
     'upstream_address_refused',
-    `${hostname} is at an address that may not be reached; if it is an internal server of yours, name its network under Allowed Networks in the credential.`,
+    `${hostname} is at an address that may not be reached; if it is an internal server of yours, add its network to the allowed networks.`,
   );
 }
 

@@ -81,16 +81,31 @@ export async function ensureHost(version: string, options: EnsureOptions = {}): 
 }
 
 /**
- * Makes sure that the MCP Inspector, a client of somebody else's making, is installed (about ten seconds).
+ * The MCP tools of somebody else's making that tests run: the Inspector, a client, and the official
+ * conformance suite, whose client scenarios judge ours. `bin` is below node_modules.
+ */
+const TOOLS = {
+  inspector: {
+    usually: 'usually 10 seconds, 110 MB',
+    bin: join('@modelcontextprotocol', 'inspector', 'clients', 'launcher', 'build', 'index.js'),
+  },
+  conformance: {
+    usually: 'usually 10 seconds, 50 MB',
+    bin: join('@modelcontextprotocol', 'conformance', 'dist', 'index.js'),
+  },
+} as const;
+export type ToolName = keyof typeof TOOLS;
+
+/**
+ * Makes sure that a tool is installed (about ten seconds).
  *
  * @throws HostError as {@link ensureHost}
  */
-export async function ensureTool(tool: 'inspector', options: EnsureOptions = {}): Promise<InstalledTool> {
+export async function ensureTool(tool: ToolName, options: EnsureOptions = {}): Promise<InstalledTool> {
   const onProgress = options.onProgress ?? progressToStderr;
   const nodeBinary = await ensureNode(24, Infinity, onProgress);
-  const dir = await ensureInstalled(tool, `tool ${tool}`, 'usually 10 seconds, 110 MB', onProgress);
-  const launcher = join('@modelcontextprotocol', 'inspector', 'clients', 'launcher', 'build', 'index.js');
-  return { dir, nodeBinary, bin: join(dir, 'node_modules', launcher) };
+  const dir = await ensureInstalled(tool, `tool ${tool}`, TOOLS[tool].usually, onProgress);
+  return { dir, nodeBinary, bin: join(dir, 'node_modules', TOOLS[tool].bin) };
 }
 
 /** Where each platform's Node 24 lies below node_modules; the packages are pinned in test/hosts/node24. */
@@ -177,8 +192,10 @@ async function main(versions: readonly string[]): Promise<void> {
     progressToStderr(`n8n ${version}: installed in ${host.dir}, runs with ${host.nodeBinary}`);
   }
   if (versions.length === 0) {
-    const { dir } = await ensureTool('inspector');
-    progressToStderr(`tool inspector: installed in ${dir}`);
+    for (const tool of Object.keys(TOOLS) as ToolName[]) {
+      const { dir } = await ensureTool(tool);
+      progressToStderr(`tool ${tool}: installed in ${dir}`);
+    }
   }
 }
 

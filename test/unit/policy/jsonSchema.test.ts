@@ -74,7 +74,7 @@ describe('a fault', () => {
       properties: { owner: { $ref: '#/$defs/Owner' } },
       $defs: { Owner: { type: 'object', properties: { mail: { type: 'string' } } } },
     });
-    expect(check({ owner: { mail: 5 } })).toEqual({ pointer: '/owner/mail', reason: 'must be string' });
+    expect(check({ owner: { mail: 5 } })).toMatchObject({ pointer: '/owner/mail', reason: 'must be string' });
   });
 
   test('of a union names the union, not one of its branches', () => {
