@@ -21,7 +21,7 @@ const bundled = DynamicStructuredTool as unknown as ToolConstructor;
 
 /**
  * The tool class of the host, so that its `instanceof` checks hold; the bundled one where the host's copy cannot be
- * resolved from a community package (the pnpm layout of the Docker image).
+ * resolved from a community package (n8n installed with pnpm and not hoisted, as in newer Docker images).
  */
 function toolConstructor(): ToolConstructor {
   try {

@@ -10,8 +10,9 @@ import { ListingCache } from '../../core/client/listingCache';
 import { ToolServer } from '../../core/client/toolServer';
 import { startHost, type Host } from '../hosts/host';
 import { HOST_VERSIONS } from '../hosts/install';
+import { createAgent, openAiCredential, type CredentialRef } from '../support/agent';
 import { eventually } from '../support/editWorkflow';
-import { activate, node, type ToolNode } from '../support/handMade';
+import { node, type ToolNode } from '../support/handMade';
 import { packTarball } from '../support/pack';
 import { rawHttp } from '../support/rawHttp';
 import { ScriptedModel } from '../support/scriptedModel';
@@ -79,9 +80,10 @@ async function onHost(version: string, tarball: string): Promise<Measured[]> {
 }
 
 async function withAgent(bench: Workbench, agent: number): Promise<Measured[]> {
-  const chat = await chatModel(bench);
-  const ours = await publish(bench, agent, 'ours', await oursTool(bench), chat);
-  const native = await publish(bench, agent, 'native', nativeTool(bench), chat);
+  const wanted = { name: `bench model ${agent}`, url: bench.model.url, apiKey: randomUUID() };
+  const model = await openAiCredential(bench.host, wanted);
+  const ours = await publish(bench, agent, 'ours', await oursTool(bench), model);
+  const native = await publish(bench, agent, 'native', nativeTool(bench), model);
   const times: Record<'ours' | 'native', number[]> = { ours: [], native: [] };
   const counts: Record<'ours' | 'native', Counts> = { ours: {}, native: {} };
   const sides = [
@@ -183,51 +185,15 @@ function nativeTool({ host, server }: Workbench): ToolNode {
       });
 }
 
-async function chatModel({ host, model }: Workbench): Promise<ToolNode> {
-  const header = host.version.startsWith('1.') ? {} : { header: false };
-  const credential = await host.api.post<{ id: string; name: string }>('/credentials', {
-    name: `bench model ${randomUUID()}`,
-    type: 'openAiApi',
-    data: { apiKey: randomUUID(), url: model.url, ...header },
-  });
-  return {
-    ...node('Model', '@n8n/n8n-nodes-langchain.lmChatOpenAi', 1.2, {
-      model: { __rl: true, value: 'gpt-4o-mini', mode: 'id' },
-      options: { maxRetries: 0 },
-    }),
-    credentials: { openAiApi: credential },
-  };
-}
-
 async function publish(
   { host }: Workbench,
-  agent: number,
+  version: number,
   name: string,
   tool: ToolNode,
-  chat: ToolNode,
-): Promise<string> {
-  const path = `bench-${name}-${String(agent).replace('.', '-')}`;
-  const start = {
-    ...node('Start', 'n8n-nodes-base.webhook', 2, { httpMethod: 'POST', path, responseMode: 'lastNode' }),
-    webhookId: randomUUID(),
-  };
-  const to = (type: string) => ({ [type]: [[{ node: 'Agent', type, index: 0 }]] });
-  const workflow = await host.api.post<{ id: string }>('/workflows', {
-    name: path,
-    nodes: [
-      start,
-      node('Agent', '@n8n/n8n-nodes-langchain.agent', agent, {
-        promptType: 'define',
-        text: 'Go',
-        options: {},
-      }),
-      chat,
-      tool,
-    ],
-    connections: { Start: to('main'), Model: to('ai_languageModel'), Tools: to('ai_tool') },
-    settings: { executionOrder: 'v1', saveDataSuccessExecution: 'none' },
-  });
-  await activate(host, workflow.id);
+  model: CredentialRef,
+) {
+  const path = `bench-${name}-${String(version).replace('.', '-')}`;
+  await createAgent(host, { path, version, tools: [tool], model, item: { question: 'Which are open?' } });
   return `${host.url}/webhook/${path}`;
 }
 

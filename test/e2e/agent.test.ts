@@ -1,13 +1,16 @@
-import { randomUUID } from 'node:crypto';
-
-import { NODE_TYPES, renderWorkflow } from '../../core/contract/render';
-import type { AttachedHost } from '../hosts/host';
-import { eventually } from '../support/editWorkflow';
-import { activate, node, removeWorkflow, type ToolNode } from '../support/handMade';
+import {
+  agentVersions,
+  askAgent,
+  bearerUpstream,
+  createAgent,
+  type CredentialRef,
+  openAiCredential,
+  readToolsOf,
+} from '../support/agent';
+import { removeWorkflow } from '../support/handMade';
 import { hosts } from '../support/hostsFixture';
 import { itKeepsTheLogClean } from '../support/logWatch';
 import { newBearer, readContract } from '../support/publish';
-import { rawHttp } from '../support/rawHttp';
 import { ScriptedModel } from '../support/scriptedModel';
 import * as upstream from '../support/upstreamDouble';
 
@@ -23,52 +26,39 @@ const FOREIGN = {
   cursor: 'attacker',
 };
 
-interface Credential {
-  id: string;
-  name: string;
-}
-
-async function openAiCredential(host: AttachedHost, url: string): Promise<Credential> {
-  const { properties } = await host.api.get<{ properties: Record<string, unknown> }>(
-    '/credentials/schema/openAiApi',
-  );
-  return await host.api.post<Credential>('/credentials', {
-    name: 'e2e-agent model',
-    type: 'openAiApi',
-    data: {
-      apiKey: MODEL_KEY,
-      url,
-      // Required by 2.x, unknown to 1.x.
-      ...('header' in properties && !host.version.startsWith('1.') ? { header: false } : {}),
-    },
-  });
-}
+const pathOf = (version: number) => `e2e-agent-${String(version).replace('.', '-')}`;
 
 describe.each(hosts())('an AI Agent on n8n $version', (host) => {
   let model: ScriptedModel;
   let double: upstream.UpstreamDouble;
-  const credentials: Credential[] = [];
+  const credentials: CredentialRef[] = [];
   const workflows: string[] = [];
-  const versions = host.version.startsWith('1.') ? [1.9, 2] : [2.2, 3.1];
+  const versions = agentVersions(host);
 
   beforeAll(async () => {
     [model, double] = await Promise.all([ScriptedModel.start(), upstream.UpstreamDouble.start()]);
-    const upstreamCredential = await host.api.post<Credential>('/credentials', {
+    const upstreamCredential = await bearerUpstream(host, {
       name: 'e2e-agent upstream',
-      type: 'mcpUpstreamApi',
-      data: { baseUrl: double.origin, authentication: 'bearer', name: '', secret: SECRET, testPath: '/' },
+      origin: double.origin,
+      secret: SECRET,
     });
-    const modelCredential = await openAiCredential(host, model.url);
+    const modelCredential = await openAiCredential(host, {
+      name: 'e2e-agent model',
+      url: model.url,
+      apiKey: MODEL_KEY,
+    });
     credentials.push(upstreamCredential, modelCredential);
-    const rendered = renderWorkflow(await readContract('web-app-n8n'));
-    const tools = rendered.nodes
-      .filter(({ type }) => type === NODE_TYPES.readTool)
-      .map((tool) => ({
-        ...tool,
-        credentials: { mcpUpstreamApi: { id: upstreamCredential.id, name: upstreamCredential.name } },
-      }));
+    const tools = await readToolsOf('web-app-n8n', upstreamCredential);
     for (const version of versions) {
-      workflows.push(await createAgent(version, tools, modelCredential));
+      workflows.push(
+        await createAgent(host, {
+          path: pathOf(version),
+          version,
+          tools,
+          model: modelCredential,
+          item: FOREIGN,
+        }),
+      );
     }
   });
   afterAll(async () => {
@@ -81,55 +71,6 @@ describe.each(hosts())('an AI Agent on n8n $version', (host) => {
     await Promise.all([model.stop(), double.stop()]);
   });
 
-  const createAgent = async (version: number, tools: ToolNode[], { id, name }: Credential) => {
-    const path = `e2e-agent-${String(version).replace('.', '-')}`;
-    const start = {
-      ...node('Start', 'n8n-nodes-base.webhook', 2, { httpMethod: 'POST', path, responseMode: 'lastNode' }),
-      webhookId: randomUUID(),
-    };
-    const item = node('Item', 'n8n-nodes-base.set', 3.4, {
-      mode: 'raw',
-      jsonOutput: JSON.stringify(FOREIGN),
-      options: {},
-    });
-    const agent = node('Agent', '@n8n/n8n-nodes-langchain.agent', version, {
-      promptType: 'define',
-      text: '={{ $json.question }}',
-      options: {},
-    });
-    const chat = {
-      ...node('Model', '@n8n/n8n-nodes-langchain.lmChatOpenAi', 1.2, {
-        model: { __rl: true, value: 'gpt-4o-mini', mode: 'id' },
-        options: { maxRetries: 0 },
-      }),
-      credentials: { openAiApi: { id, name } },
-    };
-    const to = (target: string, type: string) => ({ [type]: [[{ node: target, type, index: 0 }]] });
-    const workflow = await host.api.post<{ id: string }>('/workflows', {
-      name: path,
-      nodes: [start, item, agent, chat, ...tools],
-      connections: {
-        Start: to('Item', 'main'),
-        Item: to('Agent', 'main'),
-        Model: to('Agent', 'ai_languageModel'),
-        ...Object.fromEntries(tools.map((tool) => [tool.name, to('Agent', 'ai_tool')])),
-      },
-      settings: { executionOrder: 'v1' },
-    });
-    await activate(host, workflow.id);
-    return workflow.id;
-  };
-  const ask = async (version: number) => {
-    const url = `${host.url}/webhook/e2e-agent-${String(version).replace('.', '-')}`;
-    const headers: [string, string][] = [['Content-Type', 'application/json']];
-    let text = '';
-    await eventually(async () => {
-      const answer = await rawHttp({ url, headers, body: '{}', timeoutMs: 60_000 });
-      expect(answer.status).not.toBe(404);
-      text = answer.text;
-    });
-    return text;
-  };
   it.each(versions)(
     'version %d offers, calls and hears what the contract says, and nothing else',
     async (version) => {
@@ -143,7 +84,7 @@ describe.each(hosts())('an AI Agent on n8n $version', (host) => {
         { call: 'n8n_get_workflow_summary', args: { workflow_id: 'gone' } },
         { say: 'There is one: Orders.' },
       );
-      expect(await ask(version)).toContain('There is one: Orders.');
+      expect(await askAgent(host, pathOf(version))).toContain('There is one: Orders.');
 
       // Offered as the contract words them.
       const { operations } = await readContract('web-app-n8n');

@@ -25,7 +25,7 @@ export function cacheRoot(): string {
 
 /** What a finished installation says of itself. A mismatch in any field means: install again. */
 interface Stamp {
-  /** SHA-256 over package.json and package-lock.json, hexadecimal. */
+  /** SHA-256 over the files that say what to install, hexadecimal. */
   sha256: string;
   /** Native parts fit one platform only; a cache may be carried to another machine. */
   platform: string;
@@ -33,10 +33,10 @@ interface Stamp {
 
 const stampFile = (dir: string) => join(dir, '.complete.json');
 
-/** The {@link Stamp} that an installation made from these two files on this machine would carry. */
-export async function expectedStamp(manifestDir: string): Promise<Stamp> {
+/** The {@link Stamp} that an installation made from these files of a folder on this machine would carry. */
+export async function expectedStamp(manifestDir: string, files: readonly string[]): Promise<Stamp> {
   const hash = createHash('sha256');
-  for (const name of ['package.json', 'package-lock.json']) {
+  for (const name of files) {
     hash.update(await readFile(join(manifestDir, name)));
     hash.update('\0');
   }

@@ -3,8 +3,8 @@
  *
  * - `unknown_version`      no folder test/hosts/<version> with a package.json and a lock file
  * - `node_unavailable`     no Node binary of the needed major version, and none can be installed
- * - `npm_failed`           npm ended with an error; the message ends with its last lines
- * - `install_incomplete`   npm succeeded and the result still cannot be used
+ * - `npm_failed`           npm or pnpm ended with an error; the message ends with its last lines
+ * - `install_incomplete`   npm or pnpm succeeded and the result still cannot be used
  * - `install_locked`       another process has been installing the same thing for too long
  * - `pack_missing`         the built pack (dist/ or the tarball) is not there
  * - `pack_invalid`         the tarball is no n8n pack, or brings runtime dependencies

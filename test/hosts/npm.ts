@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 
 import { HostError, lastLines, type Progress } from './errors';
 
-/** A sign of life this often (milliseconds) while npm is silent. */
+/** A sign of life this often (milliseconds) while npm or pnpm is silent. */
 const HEARTBEAT_MS = 15_000;
 
 export interface NpmOptions {
-  /** The folder that npm works in. */
+  /** The folder to work in. */
   cwd: string;
   /** What a person reads in progress lines and errors: "n8n 1.100.1: downloading". */
   label: string;
@@ -22,6 +22,27 @@ export interface NpmOptions {
  * @throws HostError `npm_failed` with npm's last lines and `hint`
  */
 export async function runNpm(args: readonly string[], options: NpmOptions): Promise<void> {
+  await runQuietly({ name: 'npm', file: 'npm', script: [] }, args, options);
+}
+
+/**
+ * As {@link runNpm}, with the pnpm whose start script is `pnpmScript`.
+ *
+ * @throws HostError `npm_failed` with pnpm's last lines and `hint`
+ */
+export async function runPnpm(
+  pnpmScript: string,
+  args: readonly string[],
+  options: NpmOptions,
+): Promise<void> {
+  await runQuietly({ name: 'pnpm', file: process.execPath, script: [pnpmScript] }, args, options);
+}
+
+async function runQuietly(
+  { name, file, script }: { name: string; file: string; script: readonly string[] },
+  args: readonly string[],
+  options: NpmOptions,
+): Promise<void> {
   const { cwd, label, onProgress, hint } = options;
   const startedAt = Date.now();
   const elapsed = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
@@ -32,7 +53,7 @@ export async function runNpm(args: readonly string[], options: NpmOptions): Prom
   }, HEARTBEAT_MS);
   try {
     const status = await new Promise<string>((resolve, reject) => {
-      const child = spawn('npm', [...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn(file, [...script, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
       const keep = (chunk: Buffer) => {
         // A native build prints megabytes; only its end is ever shown.
         output = (output + chunk.toString('utf8')).slice(-64_000);
@@ -54,8 +75,8 @@ export async function runNpm(args: readonly string[], options: NpmOptions): Prom
 
   function failure(status: string, cause?: unknown): HostError {
     // Engine warnings come first and in dozens: dropped, for they are expected and hide the reason.
-    const lines = lastLines(output.replace(/^npm warn .*$/gm, ''), 20);
-    const message = `npm ${args.join(' ')} in ${cwd} ended with ${status}. ${hint}\n${lines}`;
+    const lines = lastLines(output.replace(/^(?:npm warn| ?WARN) .*$/gm, ''), 20);
+    const message = `${name} ${args.join(' ')} in ${cwd} ended with ${status}. ${hint}\n${lines}`;
     return new HostError('npm_failed', message, { cause });
   }
 }
