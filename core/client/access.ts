@@ -87,17 +87,17 @@ function authentication(credential: ServerCredential): Shown {
       return { headers: {}, oauth: undefined, secrets: [] };
     case 'bearer': {
       // People paste what they were shown, scheme included.
-      const token = text(credential.token).replace(/^bearer\s+/i, '');
+      const token = text(credential.token).replace(/^(?:bearer(?:\s+|$))+/i, '');
       if (token === '') throw incomplete('the token is empty');
       return shown({ authorization: `Bearer ${token}` }, [token]);
     }
     case 'header': {
       const value = text(credential.headerSecret);
-      return shown({ [text(credential.headerName)]: value }, [value]);
+      return shown({ [text(credential.headerName)]: value }, withoutScheme([value]));
     }
     case 'headers': {
       const headers = headersOf(text(credential.secretHeaders));
-      return shown(headers, Object.values(headers));
+      return shown(headers, withoutScheme(Object.values(headers)));
     }
     case 'clientCredentials':
       return withOauth(credential, { clientSecret: required(credential.clientSecret, 'the client secret') });
@@ -128,6 +128,11 @@ function required(value: string | undefined, what: string): string {
   const given = text(value);
   if (given === '') throw incomplete(`${what} is empty`);
   return given;
+}
+
+/** Values of headers, and what follows a scheme such as `Token`: a server may repeat only that. */
+function withoutScheme(values: readonly string[]): string[] {
+  return values.flatMap((value) => [value, ...value.split(/\s+/).slice(1)]);
 }
 
 /** The transport sets these itself. */

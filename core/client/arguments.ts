@@ -31,39 +31,67 @@ const MOST_REPAIRS = 32;
  *
  * @param given what the model sent, perhaps with what n8n adds
  * @returns an object of its own; `given` is not changed
- * @throws PolicyError `arguments_invalid` with the JSON pointer of the first fault
+ * @throws PolicyError `arguments_invalid` with the JSON pointer of the first fault, `schema_unsupported`
  */
 export function argumentsFor(schema: JsonSchema, given: unknown): Record<string, unknown> {
-  if (given === null || typeof given !== 'object' || Array.isArray(given))
-    return validateArguments(schema, given);
-  const args = structuredClone(given) as Record<string, unknown>;
+  // First that it is an object at all, and not nested deeper than can be followed.
+  const args = asJson(validateArguments(ANY_OBJECT, given));
   for (const key of BOOKKEEPING) if (!declares(schema, key)) Reflect.deleteProperty(args, key);
-  const check = schemaCheck(schema);
-  for (let repairs = 0; repairs < MOST_REPAIRS; repairs += 1) {
-    const fault = check(args);
-    if (!fault || !repair(args, fault, check)) break;
+  try {
+    const check = schemaCheck(schema);
+    for (let repairs = 0; repairs < MOST_REPAIRS; repairs += 1) {
+      const fault = check(args);
+      if (!fault || !repair(args, fault, check)) break;
+    }
+    return validateArguments(schema, args);
+  } catch (error) {
+    if (error instanceof PolicyError) throw error;
+    // The validator gave up: references that turn in a circle, for example.
+    const sentence = "The arguments cannot be checked against the tool's input schema, so nothing is sent.";
+    throw new PolicyError('schema_unsupported', sentence, { cause: error });
   }
-  return validateArguments(schema, args);
+}
+
+const ANY_OBJECT: JsonSchema = {};
+
+/** A copy that holds what is sent: JSON. Workflows also give dates, and `undefined` for what they do not have. */
+function asJson(args: Record<string, unknown>): Record<string, unknown> {
+  try {
+    return JSON.parse(JSON.stringify(args)) as Record<string, unknown>;
+  } catch {
+    throw new PolicyError('arguments_invalid', 'The arguments hold something that JSON cannot express.');
+  }
 }
 
 /** Whether a schema names an argument anywhere at its root, also behind references and alternatives. */
-function declares(schema: JsonSchema, name: string, root = schema, levels = 6): boolean {
-  if (levels === 0) return true;
-  const { properties, $ref } = schema;
-  if (properties !== null && typeof properties === 'object' && Object.hasOwn(properties, name)) return true;
-  const target = typeof $ref === 'string' ? targetOf(root, $ref) : undefined;
-  const parts = [target, schema['if'], schema['then'], schema['else']];
-  for (const keyword of ['allOf', 'anyOf', 'oneOf'])
-    parts.push(...([schema[keyword] ?? []].flat() as unknown[]));
-  return parts.some(
-    (part) =>
-      part !== null && typeof part === 'object' && declares(part as JsonSchema, name, root, levels - 1),
-  );
+function declares(root: JsonSchema, name: string): boolean {
+  const seen = new Set<unknown>();
+  const names = (part: unknown): boolean => {
+    if (part === null || typeof part !== 'object' || seen.has(part)) return false;
+    seen.add(part);
+    if (Array.isArray(part)) return part.some(names);
+    const { properties, required, $ref, ...schema } = part as JsonSchema;
+    if (properties !== null && typeof properties === 'object' && Object.hasOwn(properties, name)) return true;
+    if (Array.isArray(required) && required.includes(name)) return true;
+    if (typeof $ref === 'string' && names(targetOf(root, $ref))) return true;
+    return ROOT_PARTS.some((keyword) => names(schema[keyword]));
+  };
+  return names(root);
 }
 
+/** Keywords whose schemas say something about the same value. */
+const ROOT_PARTS = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'];
+
 function targetOf(root: JsonSchema, reference: string): unknown {
-  if (!reference.startsWith('#/')) return undefined;
-  return at(root, reference.slice(1));
+  return reference.startsWith('#/') ? at(root, decoded(reference.slice(1))) : undefined;
+}
+
+function decoded(pointer: string): string {
+  try {
+    return decodeURIComponent(pointer);
+  } catch {
+    return pointer;
+  }
 }
 
 /** Faults that an object can mend. Any other is about the text itself. */
@@ -84,7 +112,7 @@ function repair(
   const container = parent as Container;
   const key = unescaped(pointer.slice(cut + 1));
   const value = container[key];
-  if (value === null && !Array.isArray(container)) {
+  if (value === null && keyword !== 'false' && !Array.isArray(container)) {
     Reflect.deleteProperty(container, key);
     if (check(args)?.pointer !== pointer) return true;
     container[key] = null;

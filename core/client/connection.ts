@@ -2,6 +2,7 @@ import {
   Client,
   ProtocolError,
   ProtocolErrorCode,
+  SseError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type PriorDiscovery,
@@ -14,8 +15,8 @@ import type { ServerAccess } from './access';
 import { failureOf, statusOf } from './failure';
 import { guardedFetch, withExchange, type ClientFetch } from './fetch';
 import { identityOf, type ServerIdentity } from './identity';
-import { withLenientResults } from './lenientResults';
-import { oauthProvider } from './oauth';
+import { oauthProvider, secretsOf } from './oauth';
+import { watchedTransport } from './watchedTransport';
 
 /** Lines for the host's log; each starts with a stable word. */
 export interface ClientLog {
@@ -32,6 +33,8 @@ export interface ConnectOptions {
   readonly log: ClientLog;
   /** Called when the server says that its list of tools has changed. */
   readonly onToolsChanged: () => void;
+  /** Called when the connection is over, whoever ended it. */
+  readonly onClosed: () => void;
 }
 
 /** A server that has shaken hands. */
@@ -40,6 +43,8 @@ export interface Connection {
   readonly identity: ServerIdentity;
   readonly transport: 'httpStreamable' | 'sse';
   readonly protocolVersion: string;
+  /** Whether the server keeps a session, which it can forget. */
+  readonly hasSession: boolean;
   /** Ends the session at the server and closes the connection. Never throws. */
   close(): Promise<void>;
 }
@@ -57,15 +62,19 @@ export async function connect(access: ServerAccess, options: ConnectOptions): Pr
     if (access.transport === 'sse') return await connectSse(access, fetch, options);
     return await connectStreamable(access, fetch, options).catch(async (error: unknown) => {
       if (access.transport !== 'auto' || !suggestsOldServer(error)) throw error;
-      return await connectSse(access, fetch, options).catch(() => {
+      const timeoutMs = Math.min(options.timeoutMs, OLD_SERVER_MS);
+      return await connectSse(access, fetch, { ...options, timeoutMs }).catch(() => {
         throw error;
       });
     });
   } catch (error) {
     if (options.signal.aborted) throw new PolicyError('call_cancelled', 'The request was cancelled.');
-    throw failureOf(error, access.secrets);
+    throw failureOf(error, secretsOf(access));
   }
 }
+
+/** An old server names its endpoint at once. A newer one may open a stream here and never say a word. */
+const OLD_SERVER_MS = 10_000;
 
 /** What a server that only knows the older transport answers to the first POST. */
 function suggestsOldServer(error: unknown): boolean {
@@ -115,9 +124,22 @@ async function attempt(
   const transport = new StreamableHTTPClientTransport(access.endpoint, {
     fetch,
     requestInit: { headers: access.headers },
+    reconnectionScheduler: reconnectLater,
     ...(authProvider ? { authProvider } : {}),
   });
   return await handshake(access, transport, 'httpStreamable', options, prior);
+}
+
+const LEAST_RETRY_MS = 100;
+const MOST_RETRY_MS = 60_000;
+
+/** A server says when its stream is to be opened again; with `retry: 0` it would keep us doing nothing else. */
+function reconnectLater(reconnect: () => void, delay: number): () => void {
+  const bounded = Math.min(Math.max(delay, LEAST_RETRY_MS), MOST_RETRY_MS);
+  const timer = setTimeout(reconnect, bounded).unref();
+  return () => {
+    clearTimeout(timer);
+  };
 }
 
 async function connectSse(
@@ -126,20 +148,35 @@ async function connectSse(
   options: ConnectOptions,
 ): Promise<Connection> {
   const authProvider = oauthProvider(access);
+  // The transport tells of a stream that it could not open only that it could not.
+  let cause: unknown;
+  const remembered: ClientFetch = async (url, init) => {
+    try {
+      return await fetch(url, init);
+    } catch (error) {
+      cause ??= error;
+      throw error;
+    }
+  };
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- servers that know nothing newer are still around.
   const transport = new SSEClientTransport(access.endpoint, {
-    fetch,
+    fetch: remembered,
     requestInit: { headers: access.headers },
     ...(authProvider ? { authProvider } : {}),
   });
-  return await handshake(access, transport, 'sse', options, { kind: 'legacy' });
+  return await handshake(access, transport, 'sse', options, { kind: 'legacy' }).catch((error: unknown) => {
+    throw error instanceof SseError ? (cause ?? error) : error;
+  });
 }
+
+/** A server that asks again and again fills no log. */
+const MOST_LOGGED = 20;
 
 async function handshake(
   access: ServerAccess,
   transport: Transport & { terminateSession?(): Promise<void> },
   kind: Connection['transport'],
-  { timeoutMs, signal, log, onToolsChanged }: ConnectOptions,
+  { timeoutMs, signal, log, onToolsChanged, onClosed }: ConnectOptions,
   prior?: PriorDiscovery,
 ): Promise<Connection> {
   // No capability of ours is declared: tools are all that is used of a server.
@@ -147,20 +184,24 @@ async function handshake(
     { name: packName, version: packVersion },
     { capabilities: {}, versionNegotiation: { mode: 'auto' }, inputRequired: { autoFulfill: false } },
   );
+  let refusals = 0;
   client.fallbackRequestHandler = ({ method }) => {
-    log.warn(refusedCapability(method, access));
+    refusals += 1;
+    if (refusals <= MOST_LOGGED) log.warn(refusedCapability(method, access));
     return Promise.reject(
       new ProtocolError(ProtocolErrorCode.MethodNotFound, 'This client offers no such capability.'),
     );
   };
   client.setNotificationHandler('notifications/tools/list_changed', onToolsChanged);
   client.onerror = (error) => {
-    log.debug(`mcp_client_transport ${foreignText(error.message, 300, access.secrets)}`);
+    log.debug(`mcp_client_transport ${foreignText(error.message, 300, secretsOf(access))}`);
+    // The stream of an old server is its session: opened again it would belong to another one.
+    if (error instanceof SseError) setImmediate(() => void client.close().catch(() => undefined));
   };
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   try {
     await raced(deadline, async () => {
-      await client.connect(withLenientResults(transport), {
+      await client.connect(watchedTransport(transport), {
         timeout: timeoutMs,
         signal: deadline,
         ...(prior ? { prior } : {}),
@@ -171,11 +212,13 @@ async function handshake(
     await transport.close().catch(() => undefined);
     throw deadline.aborted && !signal.aborted ? timedOut(timeoutMs) : error;
   }
+  client.onclose = onClosed;
   return {
     client,
     identity: identityOf(client.getServerVersion()?.name, access.endpoint),
     transport: kind,
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    hasSession: kind === 'sse' || transport.sessionId !== undefined,
     close: async () => {
       await ended(transport);
       await client.close().catch(() => undefined);

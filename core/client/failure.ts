@@ -1,4 +1,6 @@
+import { types } from 'node:util';
 import {
+  MissingRequiredClientCapabilityError,
   OAuthClientFlowError,
   OAuthError,
   ProtocolError,
@@ -23,6 +25,10 @@ export function failureOf(error: unknown, secrets: readonly string[]): PolicyErr
   const shown = (text: string) => foreignText(text, REASON_CHARACTERS, secrets);
   const status = statusOf(error);
   if (status !== undefined) return httpFailure(status, shown(bodyOf(error)), error);
+  if (error instanceof MissingRequiredClientCapabilityError) {
+    const sentence = 'The MCP server wants a capability of the client that is not offered to it.';
+    return new PolicyError('capability_refused', sentence, { cause: error });
+  }
   if (error instanceof ProtocolError) {
     const sentence = `The MCP server refused the request (${String(error.code)}): ${shown(error.message)}`;
     return new PolicyError('upstream_rejected', sentence, { cause: error });
@@ -38,32 +44,42 @@ export function failureOf(error: unknown, secrets: readonly string[]): PolicyErr
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
     return new PolicyError('upstream_timeout', 'The MCP server did not answer in time.', { cause: error });
   }
+  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return ended(error);
   const socket = inChain(error, socketCode);
   if (socket !== undefined) {
     const sentence = `The MCP server could not be reached (${socket}); check the endpoint and the network.`;
     return new PolicyError('upstream_unreachable', sentence, { cause: error });
   }
-  if (inChain(error, (one) => (one instanceof TypeError ? one : undefined))) {
+  if (inChain(error, (one) => (one.name === 'TypeError' ? one : undefined))) {
     // What `fetch` throws for everything that is no answer.
     const sentence = 'The MCP server could not be reached; check the endpoint and the network.';
     return new PolicyError('upstream_unreachable', sentence, { cause: error });
+  }
+  if ((error as { name?: unknown } | null)?.name === 'SyntaxError') {
+    return new PolicyError('upstream_not_json', "The MCP server's answer is not JSON.", { cause: error });
   }
   if (error instanceof SdkError || (error as { name?: unknown } | null)?.name === 'ZodError') {
     const sentence = `The MCP server's answer does not follow the protocol: ${shown((error as Error).message)}`;
     return new PolicyError('upstream_unexpected_shape', sentence, { cause: error });
   }
-  return new PolicyError(
-    'upstream_unreachable',
-    'The MCP server ended the connection or could not be reached.',
-    {
-      cause: error,
-    },
-  );
+  return ended(error);
 }
+
+function ended(cause: unknown): PolicyError {
+  const sentence = 'The MCP server ended the connection or could not be reached.';
+  return new PolicyError('upstream_unreachable', sentence, { cause });
+}
+
+/** What the transport of old servers throws: status and body are in its sentence alone. */
+const REFUSED_POST = /^Error POSTing to endpoint \(HTTP (\d{3})\): ([^]*)$/;
 
 /** The HTTP status that a server answered with, where an error of the transport carries one. */
 export function statusOf(error: unknown): number | undefined {
   return inChain(error, (one) => {
+    // A server may number its own errors like HTTP does.
+    if (one instanceof ProtocolError) return undefined;
+    const told = REFUSED_POST.exec(one.message)?.[1];
+    if (told !== undefined) return Number(told);
     const { status, code, data } = one as { status?: unknown; code?: unknown; data?: { status?: unknown } };
     return [status, data?.status, code].find(
       (value): value is number => typeof value === 'number' && value >= 300 && value <= 599,
@@ -73,7 +89,8 @@ export function statusOf(error: unknown): number | undefined {
 
 function bodyOf(error: unknown): string {
   const { data } = error as { data?: { text?: unknown } };
-  return typeof data?.text === 'string' ? data.text : '';
+  if (typeof data?.text === 'string') return data.text;
+  return REFUSED_POST.exec((error as Error).message)?.[2] ?? '';
 }
 
 function httpFailure(status: number, body: string, cause: unknown): PolicyError {
@@ -101,7 +118,8 @@ function socketCode(one: Error): string | undefined {
 
 /** The first thing that `find` sees in an error, its causes, and what the causes collect. */
 function inChain<T>(error: unknown, find: (one: Error) => T | undefined, levels = 8): T | undefined {
-  if (!(error instanceof Error) || levels === 0) return undefined;
+  // Errors of the platform are of another realm than ours where the host runs us in one of its own.
+  if (!(error instanceof Error || types.isNativeError(error)) || levels === 0) return undefined;
   const found = find(error);
   if (found !== undefined) return found;
   const { cause, errors = [], data } = error as Error & { errors?: unknown[]; data?: { cause?: unknown } };

@@ -20,11 +20,32 @@ export interface Exchange {
   fail(error: PolicyError): void;
 }
 
-const exchanges = new AsyncLocalStorage<Exchange>();
+interface Running extends Exchange {
+  isOver: boolean;
+}
 
-/** Runs `work`; the HTTP requests that it makes belong to `exchange`. */
-export function withExchange<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
-  return exchanges.run(exchange, work);
+const exchanges = new AsyncLocalStorage<Running>();
+
+/** Runs `work`; the HTTP requests that it makes belong to `exchange` until it is done. */
+export async function withExchange<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
+  const running: Running = {
+    signal: exchange.signal,
+    fail: (error) => {
+      exchange.fail(error);
+    },
+    isOver: false,
+  };
+  try {
+    return await exchanges.run(running, work);
+  } finally {
+    running.isOver = true;
+  }
+}
+
+/** The exchange that the running code belongs to. What outlives its request, such as an open stream, has none. */
+export function currentExchange(): Exchange | undefined {
+  const running = exchanges.getStore();
+  return running?.isOver === false ? running : undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -40,8 +61,9 @@ export function guardedFetch(policy: EgressPolicy, responseBytes: number): Clien
   const dispatcher = dispatcherOf(policy);
   return async (input, init = {}) => {
     const url = new URL(input);
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') throw notHttp(url.protocol);
     policy.checkHost(url.hostname);
-    const exchange = isRequest(init) ? exchanges.getStore() : undefined;
+    const exchange = isPartOfCall(init) ? currentExchange() : undefined;
     const signal = bothSignals(init.signal, exchange?.signal);
     let response: UndiciResponse;
     try {
@@ -78,15 +100,18 @@ function dispatcherOf(policy: EgressPolicy): Agent {
 }
 
 /**
- * Whether an answer is waited for. Neither the stream that the server may talk on by itself nor a notification is part
- * of a call: cancelling a call must still reach the server.
+ * Whether an HTTP request ends with the call that it is made for, as asking for a token does. Neither the stream that
+ * the server may talk on by itself, nor a notification, nor an answer of ours is part of a call: cancelling a call must
+ * still reach the server.
  */
-function isRequest({ method, body }: RequestInit): boolean {
-  if (method !== 'POST' || typeof body !== 'string' || !body.startsWith('{')) return false;
+function isPartOfCall({ method = 'GET', headers, body }: RequestInit): boolean {
+  if (method === 'GET') return !(new Headers(headers).get('accept') ?? '').includes('text/event-stream');
+  if (method !== 'POST' || typeof body !== 'string' || !body.startsWith('{')) return true;
   try {
-    return 'id' in (JSON.parse(body) as object);
+    const message = JSON.parse(body) as object;
+    return !('jsonrpc' in message) || ('id' in message && 'method' in message);
   } catch {
-    return false;
+    return true;
   }
 }
 
@@ -104,6 +129,13 @@ function causeOf(error: unknown): Error {
   return error as Error;
 }
 
+function notHttp(protocol: string): PolicyError {
+  return new PolicyError(
+    'upstream_address_refused',
+    `The server leads to an address with ${foreignText(protocol, 20)}; only http and https are used.`,
+  );
+}
+
 function redirected(location: string, from: URL): PolicyError {
   const host = URL.canParse(location, from.href)
     ? new URL(location, from.href).host
@@ -114,70 +146,56 @@ function redirected(location: string, from: URL): PolicyError {
   );
 }
 
-/** The same response with its body counted, and its end told to the request that waits for it. */
+/** The same response with its body counted. */
 function watched(response: UndiciResponse, most: number, exchange: Exchange | undefined): Response {
   const { status, statusText } = response;
   const headers = new Headers([...response.headers]);
   if (!response.body) return new Response(null, { status, statusText, headers });
   const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') ?? false;
-  const bytes = response.body as ReadableStream<Uint8Array>;
-  const body = isStream ? eventBytes(bytes, most, exchange) : countedBytes(bytes, most);
-  return new Response(body, { status, statusText, headers });
-}
-
-/** For a body that is read as a whole: whoever reads it hears the error. */
-function countedBytes(body: ReadableStream<Uint8Array>, most: number): ReadableStream<Uint8Array> {
-  let bytes = 0;
-  return body.pipeThrough(
+  const count = isStream ? eventCounter() : bodyCounter();
+  const body = (response.body as ReadableStream<Uint8Array>).pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
-        bytes += chunk.byteLength;
-        if (bytes > most) controller.error(tooLarge(most));
-        else controller.enqueue(chunk);
+        if (count(chunk) <= most) {
+          controller.enqueue(chunk);
+          return;
+        }
+        const error = tooLarge(most);
+        controller.error(error);
+        // Whoever reads a body as a whole hears the error; of a stream, nobody tells the request that waits for it.
+        exchange?.fail(error);
       },
     }),
   );
+  return new Response(body, { status, statusText, headers });
 }
 
-/** Time for an answer to come through the parser after the last byte. */
-const LAST_WORDS_MS = 50;
-
-/** For a stream of events, whose end the transport tells nobody: the request would wait until its time is over. */
-function eventBytes(
-  body: ReadableStream<Uint8Array>,
-  most: number,
-  exchange: Exchange | undefined,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
+function bodyCounter(): (chunk: Uint8Array) => number {
   let bytes = 0;
-  let resumable = false;
-  const failed = (error: unknown) => {
-    exchange?.fail(error instanceof PolicyError ? error : lost());
+  return (chunk) => (bytes += chunk.byteLength);
+}
+
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+/** Counts the bytes of one event after the other; an empty line ends an event. The largest one in the chunk is told. */
+function eventCounter(): (chunk: Uint8Array) => number {
+  let bytes = 0;
+  let isLineEmpty = true;
+  let last = 0;
+  return (chunk) => {
+    let largest = 0;
+    for (const byte of chunk) {
+      bytes += 1;
+      const endsLine = byte === CARRIAGE_RETURN || (byte === LINE_FEED && last !== CARRIAGE_RETURN);
+      if (bytes > largest) largest = bytes;
+      if (endsLine && isLineEmpty) bytes = 0;
+      if (endsLine) isLineEmpty = true;
+      else if (byte !== LINE_FEED) isLineEmpty = false;
+      last = byte;
+    }
+    return largest;
   };
-  return new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      try {
-        const { done, value } = await reader.read();
-        if (done) {
-          controller.close();
-          // Events that carry an id can be asked for again, which the transport does.
-          if (!resumable) setTimeout(failed, LAST_WORDS_MS).unref();
-          return;
-        }
-        bytes = afterLastEvent(value) ?? bytes + value.byteLength;
-        if (bytes > most) throw tooLarge(most);
-        resumable ||= hasEventId(value);
-        controller.enqueue(value);
-      } catch (error) {
-        controller.error(error);
-        if (!resumable || error instanceof PolicyError) failed(error);
-        reader.cancel().catch(() => undefined);
-      }
-    },
-    cancel: async (reason) => {
-      await reader.cancel(reason);
-    },
-  });
 }
 
 function tooLarge(most: number): PolicyError {
@@ -185,25 +203,4 @@ function tooLarge(most: number): PolicyError {
     'response_too_large',
     `The server's answer is larger than ${String(most)} bytes; ask for less, or raise the limit.`,
   );
-}
-
-const LINE_FEED = 10;
-const CARRIAGE_RETURN = 13;
-
-function lost(): PolicyError {
-  return new PolicyError('upstream_unreachable', 'The server ended the connection without an answer.');
-}
-
-function hasEventId(chunk: Uint8Array): boolean {
-  return /(?:^|\n|\r)id:/.test(Buffer.from(chunk).toString('latin1'));
-}
-
-/** Bytes that follow the last empty line of a chunk; `undefined` when it holds none. */
-function afterLastEvent(chunk: Uint8Array): number | undefined {
-  for (let at = chunk.length - 1; at > 0; at -= 1) {
-    if (chunk[at] !== LINE_FEED) continue;
-    const before = chunk[at - 1] === CARRIAGE_RETURN ? at - 2 : at - 1;
-    if (chunk[before] === LINE_FEED) return chunk.length - 1 - at;
-  }
-  return undefined;
 }

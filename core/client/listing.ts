@@ -23,7 +23,7 @@ export interface Listing {
 const MOST_PAGES = 64;
 const MOST_TOOLS = 2_000;
 
-const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
 
 const object = z.record(z.string(), z.unknown());
 /** Other fields (icons, `_meta`, execution hints) are not shown to a model and are no part of the pin. */
@@ -57,7 +57,7 @@ export async function listTools(
       if (tool) tools.push(tool);
       else unreadable += 1;
     }
-    cursor = page.nextCursor;
+    cursor = page.nextCursor ?? undefined;
     if (cursor === undefined) break;
     if (cursors.has(cursor) || cursors.size >= MOST_PAGES - 1 || tools.length > MOST_TOOLS) throw endless();
     cursors.add(cursor);

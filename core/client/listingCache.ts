@@ -1,7 +1,7 @@
 import type { ToolDescriptor } from '../contract/pin';
 import type { Listing } from './listing';
 
-interface Dated {
+export interface DatedListing {
   readonly listing: Listing;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -16,7 +16,7 @@ const MOST_DESCRIPTORS = 5_000;
  * invisible.
  */
 export class ListingCache {
-  readonly #listings = new Map<string, Dated>();
+  readonly #listings = new Map<string, DatedListing>();
   readonly #descriptors = new Map<string, ToolDescriptor>();
   readonly #now: () => number;
 
@@ -25,12 +25,12 @@ export class ListingCache {
   }
 
   /** A list that is at most `ageSeconds` old; with 0 there is none. */
-  listing(fingerprint: string, ageSeconds: number): Dated | undefined {
+  listing(fingerprint: string, ageSeconds: number): DatedListing | undefined {
     const known = this.#listings.get(fingerprint);
     return known && this.#now() - known.at < ageSeconds * 1_000 ? known : undefined;
   }
 
-  remember(fingerprint: string, listing: Listing): Dated {
+  remember(fingerprint: string, listing: Listing): DatedListing {
     const dated = { listing, at: this.#now() };
     if (this.#listings.size >= MOST_LISTINGS) this.#listings.clear();
     this.#listings.set(fingerprint, dated);

@@ -72,50 +72,65 @@ export function unsupportedSchema({
 }
 
 function unusable(which: string, schema: JsonSchema): string | undefined {
-  const foreign = unresolved(schema, schema);
-  if (foreign !== undefined)
-    return `its ${which} schema refers to ${foreignText(foreign, 120)}, which it does not hold`;
   try {
+    const foreign = unresolved(schema);
+    if (foreign !== undefined)
+      return `its ${which} schema refers to ${foreignText(foreign, 120)}, which it does not hold`;
     schemaCheck(schema);
-    return undefined;
+    if (schemasIn(schema).every(hasReadablePatterns)) return undefined;
   } catch {
-    return `its ${which} schema uses a keyword or a pattern that cannot be checked`;
+    // The sentence below says it.
+  }
+  return `its ${which} schema uses a keyword or a pattern that cannot be checked`;
+}
+
+/** As the validator reads them, which does so only when it has a value to compare. */
+function hasReadablePatterns({ pattern, patternProperties }: JsonSchema): boolean {
+  const patterns = isObject(patternProperties) ? Object.keys(patternProperties) : [];
+  if (typeof pattern === 'string') patterns.push(pattern);
+  try {
+    for (const text of patterns) new RegExp(text, 'u');
+    return true;
+  } catch {
+    return false;
   }
 }
 
 /** The first `$ref` that leads out of the schema or nowhere. References are never fetched. */
-function unresolved(at: unknown, root: JsonSchema): string | undefined {
-  if (Array.isArray(at)) {
-    for (const entry of at) {
-      const found = unresolved(entry, root);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-  if (!isObject(at)) return undefined;
-  const { $ref } = at;
-  if (typeof $ref === 'string' && !resolves($ref, root)) return $ref;
-  for (const keyword of [...ONE, ...LISTS]) {
-    const found = unresolved(at[keyword], root);
-    if (found !== undefined) return found;
-  }
-  for (const keyword of NAMED) {
-    const found = unresolved(Object.values(isObject(at[keyword]) ? at[keyword] : {}), root);
-    if (found !== undefined) return found;
+function unresolved(root: JsonSchema): string | undefined {
+  for (const { $ref } of schemasIn(root)) {
+    if (typeof $ref !== 'string') continue;
+    const target = targetOf($ref, root);
+    if (!isObject(target) && typeof target !== 'boolean') return $ref;
   }
   return undefined;
 }
 
-function resolves(reference: string, root: JsonSchema): boolean {
-  if (reference === '#') return true;
-  if (!reference.startsWith('#/')) return false;
+/** All that are a schema in a schema, also where only a reference leads. */
+function schemasIn(root: JsonSchema): JsonSchema[] {
+  const found = new Set<JsonSchema>();
+  const visit = (at: unknown): void => {
+    if (Array.isArray(at)) at.forEach(visit);
+    if (!isObject(at) || found.has(at)) return;
+    found.add(at);
+    for (const keyword of [...ONE, ...LISTS]) visit(at[keyword]);
+    for (const keyword of NAMED) if (isObject(at[keyword])) Object.values(at[keyword]).forEach(visit);
+    if (typeof at['$ref'] === 'string') visit(targetOf(at['$ref'], root));
+  };
+  visit(root);
+  return [...found];
+}
+
+function targetOf(reference: string, root: JsonSchema): unknown {
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return undefined;
   let at: unknown = root;
   for (const token of reference.slice(2).split('/')) {
     const key = decoded(token).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (at === null || typeof at !== 'object' || !Object.hasOwn(at, key)) return false;
+    if (at === null || typeof at !== 'object' || !Object.hasOwn(at, key)) return undefined;
     at = (at as Record<string, unknown>)[key];
   }
-  return true;
+  return at;
 }
 
 function decoded(token: string): string {

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { isForbiddenAddress, isInNetworks, literalAddress, lookupOf } from '../policy/address';
 import { PolicyError } from '../policy/errors';
+import { foreignText } from '../policy/redaction';
 
 /** Networks that are not the internet. A server there is reached only where the operator says so. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
@@ -54,7 +55,7 @@ export function egressPolicy(allowed: string): EgressPolicy {
 function refusal(hostname: string): PolicyError {
   return new PolicyError(
     'upstream_address_refused',
-    `${hostname} is at an address that may not be reached; if it is an internal server of yours, add its network to the allowed networks.`,
+    `${foreignText(hostname, 120)} is at an address that may not be reached; if it is an internal server of yours, add its network to the allowed networks.`,
   );
 }
 

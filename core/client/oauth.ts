@@ -33,3 +33,10 @@ export function oauthProvider({ oauth, fingerprint }: ServerAccess): OAuthClient
   providers.set(fingerprint, provider);
   return provider;
 }
+
+/** Texts that must never be shown: the secrets of the credential, and the tokens that were got with them. */
+export function secretsOf({ secrets, fingerprint }: ServerAccess): readonly string[] {
+  const tokens = providers.get(fingerprint)?.tokens();
+  if (!tokens || !('access_token' in tokens)) return secrets;
+  return [...secrets, tokens.access_token];
+}

@@ -1,9 +1,15 @@
 import { PolicyError } from '../policy/errors';
 import { foreignText } from '../policy/redaction';
 
-/** `{name}` stands for one part of a path: no slash, no query, no way up. */
+/**
+ * `{name}` stands for one part of a path: no slash, no query, no way up, and no escape behind which one of them could
+ * stand, `%25` included, since some servers decode twice.
+ */
 const VARIABLE = /\{[A-Za-z_][A-Za-z0-9_]{0,63}\}/;
-const PART = '(?!\\.{1,2}(?:/|$))[^/?#%\\\\\\s]+(?:%(?!2[ef]|5c|00)[0-9a-f]{2}[^/?#%\\\\\\s]*)*';
+const ONE = '[^/?#%\\\\\\s\\p{C}]';
+const ESCAPE = '%(?!2[eEfF]|5[cC]|23|25|3[fF]|[01]|[cC][01])[0-9a-fA-F]{2}';
+const PART = `(?!\\.{1,2}(?:[/?#]|$))(?:${ONE}|${ESCAPE})+`;
+const LONGEST_URI = 4_096;
 
 /**
  * Whether a resource may be read.
@@ -29,17 +35,10 @@ function matches(entry: unknown, uri: string): boolean {
   }
   if (entry === uri) return true;
   const fixed = entry.split(VARIABLE);
-  if (fixed.length === 1) return false;
-  return (
-    new RegExp(`^${fixed.map(literally).join(PART)}$`, 'i').test(uri) && startsExactly(fixed[0] ?? '', uri)
-  );
-}
-
-/** Escapes are compared whatever their case; the rest of a URI is not. */
-function startsExactly(start: string, uri: string): boolean {
-  return uri.startsWith(start);
+  if (fixed.length === 1 || uri.length > LONGEST_URI) return false;
+  return new RegExp(`^${fixed.map(literally).join(PART)}$`, 'u').test(uri);
 }
 
 function literally(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

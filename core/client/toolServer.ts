@@ -15,9 +15,12 @@ import {
   type Connection,
 } from './connection';
 import { failureOf, statusOf } from './failure';
+import { compareIdentity, type ServerIdentity } from './identity';
 import { listTools, type ListedTool, type Listing } from './listing';
-import type { ListingCache } from './listingCache';
+import type { DatedListing, ListingCache } from './listingCache';
+import { secretsOf } from './oauth';
 import { outcomeOf, type CallOutcome } from './result';
+import { Shared } from './shared';
 import { verify, type Verified } from './verify';
 
 export interface ServerSettings {
@@ -32,6 +35,8 @@ export interface ServerSettings {
 
 /** After this long within one execution the list is read anew before a call. */
 const RELIST_AFTER_MS = 60_000;
+/** A list that changes while it is read is read again, but not for ever. */
+const MOST_READS = 3;
 
 /**
  * One foreign server for one execution: one connection, one list, any number of calls. Nothing is opened before it is
@@ -43,8 +48,13 @@ export class ToolServer {
   readonly #log: ClientLog;
   readonly #cache: ListingCache;
   readonly #ended = new AbortController();
-  #connection: Promise<Connection> | undefined;
-  #listing: Promise<{ listing: Listing; at: number }> | undefined;
+  #connection: Shared<Connection> | undefined;
+  #listing: Shared<DatedListing> | undefined;
+  /** Requests that wait for their answers, by connection. */
+  readonly #underWay = new WeakMap<Connection, number>();
+  readonly #lost = new Set<Connection>();
+  /** How often the server has said that its list has changed. */
+  #changes = 0;
 
   constructor(access: ServerAccess, settings: ServerSettings, log: ClientLog, cache: ListingCache) {
     this.#access = access;
@@ -59,20 +69,27 @@ export class ToolServer {
    * @throws PolicyError
    */
   async listing(signal: AbortSignal): Promise<Listing> {
-    return (await this.#listed(signal)).listing;
+    return await this.#reopening(signal, async () => (await this.#listed(signal)).listing);
   }
 
   /** What the server says of itself after a handshake. @throws PolicyError */
   async describe(
     signal: AbortSignal,
   ): Promise<Pick<Connection, 'identity' | 'transport' | 'protocolVersion'>> {
-    const { identity, transport, protocolVersion } = await this.#connected(signal);
+    const { identity, transport, protocolVersion } = await this.#connected().outcome(signal);
     return { identity, transport, protocolVersion };
+  }
+
+  /** Connects and compares who answers. @throws PolicyError `endpoint_drift`, `server_drift` */
+  async identified(pinned: ServerIdentity, signal: AbortSignal): Promise<void> {
+    this.#compareOrigin(pinned);
+    compareIdentity(pinned, (await this.#connected().outcome(signal)).identity);
   }
 
   /** The pinned tools that may be used now. @throws PolicyError for what blocks all of them */
   async verified(allowlist: Allowlist, signal: AbortSignal): Promise<Verified> {
-    return verify(allowlist, await this.listing(signal), (pin) => this.remembered(pin));
+    this.#compareOrigin(allowlist.server);
+    return this.#compared(allowlist, await this.listing(signal));
   }
 
   /** What stands behind a pin, if this process has seen it. */
@@ -88,43 +105,41 @@ export class ToolServer {
    * @throws PolicyError; an answer with `isError` is an outcome, not an error
    */
   async call(allowlist: Allowlist, name: string, given: unknown, signal: AbortSignal): Promise<CallOutcome> {
-    const tool = await this.#usable(allowlist, name, signal);
-    const args = argumentsFor(tool.descriptor.inputSchema, given);
-    try {
-      return await this.#send(tool, args, signal);
-    } catch (error) {
-      if (!isSessionLoss(error)) throw this.#explained(error, signal);
-    }
-    await this.#reset();
-    const again = await this.#usable(allowlist, name, signal);
-    return await this.#send(again, args, signal).catch((error: unknown) => {
-      if (!isSessionLoss(error)) throw this.#explained(error, signal);
-      throw new PolicyError('session_lost', 'The MCP server forgets its session again and again; try later.');
+    return await this.#reopening(signal, async () => {
+      const tool = await this.#usable(allowlist, name, signal);
+      const args = argumentsFor(tool.descriptor.inputSchema, given);
+      return await this.#send(allowlist.server, tool, args, signal);
     });
   }
 
   /** Reads one resource. The caller has checked that it may be read. @throws PolicyError */
   async readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
-    const read = async () =>
-      await this.#request(
-        signal,
-        async (connection, options) => await connection.client.readResource({ uri }, options),
-      );
-    try {
-      return await read();
-    } catch (error) {
-      if (!isSessionLoss(error)) throw this.#explained(error, signal);
-    }
-    await this.#reset();
-    return await read().catch((error: unknown) => {
-      throw this.#explained(error, signal);
-    });
+    return await this.#reopening(
+      signal,
+      async () =>
+        await this.#request(
+          signal,
+          async ({ client }, options) => await client.readResource({ uri }, options),
+        ),
+    );
   }
 
   /** Ends what is under way and closes the connection. Never throws; may be called again. */
   async close(): Promise<void> {
     this.#ended.abort(new PolicyError('call_cancelled', 'The execution has ended.'));
-    await this.#reset();
+    const connection = this.#connection;
+    this.#connection = undefined;
+    this.#listing = undefined;
+    await (await connection?.settled())?.close();
+  }
+
+  /** Before anything is sent: an endpoint that was moved is not shown the credential. */
+  #compareOrigin(pinned: ServerIdentity): void {
+    compareIdentity(pinned, { ...pinned, origin: this.#access.endpoint.origin });
+  }
+
+  #compared(allowlist: Allowlist, listing: Listing): Verified {
+    return verify(allowlist, listing, (pin) => this.remembered(pin));
   }
 
   async #usable(allowlist: Allowlist, name: string, signal: AbortSignal): Promise<ListedTool> {
@@ -134,10 +149,11 @@ export class ToolServer {
         `The tool ${foreignText(name, 120)} is not one of those that are pinned.`,
       );
     }
-    const listed = await this.#listed(signal);
-    const tooOld = Date.now() - listed.at > Math.max(RELIST_AFTER_MS, this.#settings.listAgeSeconds * 1_000);
-    if (tooOld || (this.#settings.compareEveryCall && this.#connection !== undefined)) this.#forgetListing();
-    const { usable, blocked } = await this.verified(allowlist, signal);
+    this.#compareOrigin(allowlist.server);
+    const { compareEveryCall, listAgeSeconds } = this.#settings;
+    const mostAge = compareEveryCall ? 0 : Math.max(RELIST_AFTER_MS, listAgeSeconds * 1_000);
+    if (mostAge === 0 || Date.now() - (await this.#listed(signal)).at > mostAge) this.#forgetListing();
+    const { usable, blocked } = this.#compared(allowlist, (await this.#listed(signal)).listing);
     const found = usable.find(({ descriptor }) => descriptor.name === name);
     if (found) return found;
     throw (
@@ -146,9 +162,15 @@ export class ToolServer {
     );
   }
 
-  async #send(tool: ListedTool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallOutcome> {
-    const { name, inputSchema, outputSchema } = tool.descriptor;
-    const result = await this.#request(signal, async ({ client }, options) => {
+  async #send(
+    pinned: ServerIdentity,
+    { descriptor: { name, inputSchema, outputSchema } }: ListedTool,
+    args: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<CallOutcome> {
+    const result = await this.#request(signal, async ({ client, identity }, options) => {
+      // The list may be of an earlier execution; who answers now is known only now.
+      compareIdentity(pinned, identity);
       // The output schema is checked below, where a fault becomes one of our codes.
       const toolDefinition = { name, inputSchema } as Tool;
       const request = { ...options, toolDefinition, allowInputRequired: true };
@@ -188,14 +210,17 @@ export class ToolServer {
     );
   }
 
+  /** @throws PolicyError; SessionLoss, after which the connection is gone; whatever the SDK throws */
   async #request<T>(
     signal: AbortSignal,
     send: (connection: Connection, options: { timeout: number; signal: AbortSignal }) => Promise<T>,
   ): Promise<T> {
-    const connection = await this.#connected(signal);
+    const shared = this.#connected();
+    const connection = await shared.outcome(signal);
     const timeout = this.#settings.timeoutSeconds * 1_000;
     const time = AbortSignal.timeout(timeout);
     const deadline = AbortSignal.any([signal, this.#ended.signal, time]);
+    this.#underWay.set(connection, (this.#underWay.get(connection) ?? 0) + 1);
     try {
       // Our own time limit is the one that rings.
       return await withDeadline(
@@ -203,48 +228,84 @@ export class ToolServer {
         async () => await send(connection, { timeout: timeout + 60_000, signal: deadline }),
       );
     } catch (error) {
-      if (time.aborted && !signal.aborted) throw timedOut(timeout);
-      throw error;
+      if (deadline.reason !== undefined && deadline.reason === time.reason) throw timedOut(timeout);
+      if (!connection.hasSession || !isSessionLoss(error)) throw error;
+      this.#forget(shared);
+      this.#lost.add(connection);
+      throw new SessionLoss('The session is over.', { cause: error });
+    } finally {
+      const left = (this.#underWay.get(connection) ?? 1) - 1;
+      this.#underWay.set(connection, left);
+      // What else is under way may still be answered.
+      if (left === 0 && this.#lost.delete(connection)) void connection.close();
     }
   }
 
-  async #listed(signal: AbortSignal): Promise<{ listing: Listing; at: number }> {
-    this.#listing ??= this.#list(signal).catch((error: unknown) => {
-      this.#listing = undefined;
-      throw error;
+  /** Runs `work`, and once more in a new session when the server has forgotten the old one. @throws PolicyError */
+  async #reopening<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof SessionLoss)) throw this.#explained(error, signal);
+    }
+    return await work().catch((error: unknown) => {
+      if (!(error instanceof SessionLoss)) throw this.#explained(error, signal);
+      throw new PolicyError('session_lost', 'The MCP server forgets its session again and again; try later.');
     });
-    return await this.#listing;
   }
 
-  async #list(signal: AbortSignal): Promise<{ listing: Listing; at: number }> {
+  async #listed(signal: AbortSignal): Promise<DatedListing> {
+    if (!this.#listing || this.#listing.isOver) {
+      this.#listing = new Shared(async (unwanted) => await this.#list(unwanted));
+    }
+    return await this.#listing.outcome(signal);
+  }
+
+  async #list(signal: AbortSignal): Promise<DatedListing> {
     const { fingerprint } = this.#access;
     const cached = this.#cache.listing(fingerprint, this.#settings.listAgeSeconds);
     if (cached) return cached;
-    const read = async () => await this.#request(signal, listTools);
-    const listing = await read().catch(async (error: unknown) => {
-      if (!isSessionLoss(error)) throw this.#explained(error, signal);
-      await this.#reset();
-      return await read().catch((again: unknown) => {
-        throw this.#explained(again, signal);
-      });
-    });
-    return this.#cache.remember(fingerprint, listing);
+    let listing: Listing;
+    let changes: number;
+    let reads = 0;
+    do {
+      changes = this.#changes;
+      listing = await this.#request(signal, listTools);
+      reads += 1;
+    } while (changes !== this.#changes && reads < MOST_READS);
+    // What changed while it was read is used for what asked for it, and for nothing else.
+    return changes === this.#changes
+      ? this.#cache.remember(fingerprint, listing)
+      : { listing, at: Date.now() };
   }
 
-  async #connected(signal: AbortSignal): Promise<Connection> {
-    this.#connection ??= connect(this.#access, {
-      timeoutMs: this.#settings.timeoutSeconds * 1_000,
-      responseBytes: this.#settings.responseBytes,
-      signal: AbortSignal.any([signal, this.#ended.signal]),
-      log: this.#log,
-      onToolsChanged: () => {
-        this.#forgetListing();
-      },
-    }).catch((error: unknown) => {
-      this.#connection = undefined;
-      throw error;
-    });
-    return await this.#connection;
+  #connected(): Shared<Connection> {
+    if (this.#connection && !this.#connection.isOver) return this.#connection;
+    const shared: Shared<Connection> = new Shared(
+      async (unwanted) =>
+        await connect(this.#access, {
+          timeoutMs: this.#settings.timeoutSeconds * 1_000,
+          responseBytes: this.#settings.responseBytes,
+          signal: AbortSignal.any([unwanted, this.#ended.signal]),
+          log: this.#log,
+          onToolsChanged: () => {
+            this.#changes += 1;
+            this.#forgetListing();
+          },
+          onClosed: () => {
+            this.#forget(shared);
+          },
+        }),
+    );
+    this.#connection = shared;
+    return shared;
+  }
+
+  /** A connection that is over. Whoever is connected next may be another server, so nothing is taken as compared. */
+  #forget(connection: Shared<Connection>): void {
+    if (this.#connection !== connection) return;
+    this.#connection = undefined;
+    this.#forgetListing();
   }
 
   #forgetListing(): void {
@@ -252,20 +313,16 @@ export class ToolServer {
     this.#cache.forget(this.#access.fingerprint);
   }
 
-  async #reset(): Promise<void> {
-    const connection = this.#connection;
-    this.#connection = undefined;
-    this.#listing = undefined;
-    await (await connection?.catch(() => undefined))?.close();
-  }
-
   #explained(error: unknown, signal: AbortSignal): PolicyError {
     if (signal.aborted || this.#ended.signal.aborted) {
       return new PolicyError('call_cancelled', 'The execution was cancelled.');
     }
-    return failureOf(error, this.#access.secrets);
+    return failureOf(error, secretsOf(this.#access));
   }
 }
+
+/** The server has forgotten our session. */
+class SessionLoss extends Error {}
 
 function fits(schema: NonNullable<ListedTool['descriptor']['outputSchema']>, value: unknown): boolean {
   try {

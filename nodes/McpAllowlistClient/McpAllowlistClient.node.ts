@@ -50,9 +50,11 @@ export class McpAllowlistClient implements INodeType {
     try {
       for (const itemIndex of this.getInputData().keys()) {
         try {
-          const held = lease(this, await accessOf(this, itemIndex), settingsOf(this.getNode()));
+          const access = await accessOf(this, itemIndex);
+          const held = lease(this, access, settingsOf(this.getNode()));
           leases.push(held);
-          const items = await operationOf(this)(this, held.server, itemIndex, cancelSignal(this));
+          const target = { server: held.server, access };
+          const items = await operationOf(this)(this, target, itemIndex, cancelSignal(this));
           // One by one: a list may be longer than a call can have arguments.
           for (const item of items) returned.push(item);
         } catch (error) {

@@ -1,22 +1,28 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { ServerAccess } from '../../core/client/access';
 import { pinText } from '../../core/client/allowlist';
 import { readArguments } from '../../core/client/arguments';
 import { effectOf } from '../../core/client/effect';
-import { compareIdentity, parseIdentity } from '../../core/client/identity';
+import { parseIdentity } from '../../core/client/identity';
 import { checkResourceUri } from '../../core/client/resourceUris';
-import { attachmentOf, resultText } from '../../core/client/result';
+import { attachmentOf } from '../../core/client/result';
 import { review } from '../../core/client/review';
 import type { ToolServer } from '../../core/client/toolServer';
-import { PolicyError } from '../../core/policy/errors';
-import { foreignText } from '../../core/policy/redaction';
+import { toolFailure } from '../shared/allowlistClient/host';
 import { binaryName, binaryOf, itemOf } from '../shared/allowlistClient/items';
 import { allowlistOfOne, reviewedPins } from '../shared/allowlistClient/settings';
 import { staticParameter, staticText } from '../shared/staticParameter';
 
+/** The server, and the credential with which it is asked. */
+export interface Target {
+  readonly server: ToolServer;
+  readonly access: ServerAccess;
+}
+
 /** One operation for one input item. */
 export type Operation = (
   context: IExecuteFunctions,
-  server: ToolServer,
+  target: Target,
   itemIndex: number,
   signal: AbortSignal,
 ) => Promise<INodeExecutionData[]>;
@@ -28,29 +34,22 @@ export const operations: Readonly<Record<string, Operation>> = {
   'resource.read': readResource,
 };
 
-const FAILURE_CHARACTERS = 2_000;
-
 async function callTool(
   context: IExecuteFunctions,
-  server: ToolServer,
+  { server, access }: Target,
   itemIndex: number,
   signal: AbortSignal,
 ): Promise<INodeExecutionData[]> {
   const { allowlist, pinned } = allowlistOfOne(context.getNode());
   const args = readArguments(context.getNodeParameter('arguments', itemIndex, {}));
   const outcome = await server.call(allowlist, pinned.name, args, signal);
-  if (outcome.isError) {
-    throw new PolicyError(
-      'tool_failed',
-      `The tool failed: ${foreignText(resultText(outcome, FAILURE_CHARACTERS), FAILURE_CHARACTERS)}`,
-    );
-  }
+  if (outcome.isError) throw toolFailure(outcome, access);
   return [await itemOf(context, outcome, itemIndex)];
 }
 
 async function listTools(
   _context: IExecuteFunctions,
-  server: ToolServer,
+  { server }: Target,
   itemIndex: number,
   signal: AbortSignal,
 ): Promise<INodeExecutionData[]> {
@@ -70,7 +69,7 @@ async function listTools(
 
 async function reviewTools(
   context: IExecuteFunctions,
-  server: ToolServer,
+  { server }: Target,
   itemIndex: number,
   signal: AbortSignal,
 ): Promise<INodeExecutionData[]> {
@@ -82,15 +81,14 @@ async function reviewTools(
 
 async function readResource(
   context: IExecuteFunctions,
-  server: ToolServer,
+  { server }: Target,
   itemIndex: number,
   signal: AbortSignal,
 ): Promise<INodeExecutionData[]> {
   const node = context.getNode();
   const uri = context.getNodeParameter('uri', itemIndex, '') as string;
   checkResourceUri(staticParameter(node, 'allowedUris'), uri);
-  const pinned = parseIdentity(staticText(node, 'server'));
-  compareIdentity(pinned, (await server.describe(signal)).identity);
+  await server.identified(parseIdentity(staticText(node, 'server')), signal);
   const { contents } = await server.readResource(uri, signal);
   let files = 0;
   const parts = contents.map((part) => {

@@ -5,26 +5,36 @@ import {
   type INodeExecutionData,
   type INodeType,
   type INodeTypeDescription,
+  type IRunExecutionData,
   type ISupplyDataFunctions,
   type SupplyData,
 } from 'n8n-workflow';
+import type { ServerAccess } from '../../core/client/access';
 import type { Allowlist } from '../../core/client/allowlist';
 import type { ListedTool } from '../../core/client/listing';
 import { modelNames } from '../../core/client/modelNames';
 import { modelSchema } from '../../core/client/modelSchema';
-import { bounded, resultText, type CallOutcome } from '../../core/client/result';
-import type { ToolServer } from '../../core/client/toolServer';
-import type { BlockedTool } from '../../core/client/verify';
+import { resultText, type CallOutcome } from '../../core/client/result';
+import type { BlockedTool, Verified } from '../../core/client/verify';
 import { PolicyError } from '../../core/policy/errors';
 import { foreignText } from '../../core/policy/redaction';
 import type { ToolResult } from '../../core/server/tools';
-import { accessOf, cancelSignal, lease, nodeError } from '../shared/allowlistClient/host';
+import {
+  accessOf,
+  cancelSignal,
+  hold,
+  lease,
+  nodeError,
+  toolFailure,
+  type HeldServer,
+} from '../shared/allowlistClient/host';
 import { agentItemOf } from '../shared/allowlistClient/items';
 import { getCatalogue, getServers, getTools, testServer } from '../shared/allowlistClient/picker';
 import { allowlistOf, settingsOf, type ClientSettings } from '../shared/allowlistClient/settings';
+import { readsZod, unfitFor } from '../shared/consumer';
 import { withDirectCall } from '../shared/directCall';
 import { langchainTool, type AgentTool } from '../shared/langchainTool';
-import { modelArguments } from '../shared/modelArguments';
+import { modelArguments, withoutModelArguments } from '../shared/modelArguments';
 import { toolkitOf } from '../shared/toolkit';
 import { clientToolProperties } from './properties';
 
@@ -35,7 +45,8 @@ export class McpAllowlistClientTool implements INodeType {
     icon: { light: 'file:../../icons/mcp-curated.svg', dark: 'file:../../icons/mcp-curated.dark.svg' },
     group: ['output'],
     version: [1],
-    subtitle: '={{ ($parameter["tools"] || []).length }} pinned tools',
+    subtitle:
+      '={{ ($parameter["tools"] || []).length }} pinned {{ $parameter["tools"]?.length === 1 ? "tool" : "tools" }}',
     description: 'Gives an AI Agent the tools of a foreign MCP server that you reviewed, and no other',
     defaults: { name: 'MCP Allowlist Client' },
     codex: {
@@ -58,22 +69,24 @@ export class McpAllowlistClientTool implements INodeType {
   async supplyData(this: ISupplyDataFunctions, itemIndex: number): Promise<SupplyData> {
     try {
       const { allowlist, settings, names } = configured(this);
-      const { server, release } = lease(this, await accessOf(this, itemIndex), settings);
+      const access = await accessOf(this, itemIndex);
+      const server = hold(this, access, settings);
       let supplied = false;
       try {
-        const { usable, blocked } = await server.verified(allowlist, cancelSignal(this));
+        const verified = await server.use(async (open) => await open.verified(allowlist, cancelSignal(this)));
+        const { usable, blocked } = withoutUnfit(this, verified);
         report(this, blocked);
         const [first] = blocked;
         if (usable.length === 0 && first) throw first.error;
         const tools = [...names].flatMap(([modelName, name]) => {
           const listed = usable.find(({ descriptor }) => descriptor.name === name);
-          return listed ? [toolOf(this, { allowlist, settings, server, listed, modelName })] : [];
+          return listed ? [toolOf(this, { allowlist, settings, access, server, listed, modelName })] : [];
         });
         const response = toolkitOf(tools);
         supplied = true;
-        return { response, closeFunction: release };
+        return { response, closeFunction: server.release };
       } finally {
-        if (!supplied) await release();
+        if (!supplied) await server.release();
       }
     } catch (error) {
       throw nodeError(this, error, itemIndex);
@@ -84,13 +97,15 @@ export class McpAllowlistClientTool implements INodeType {
   async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
     try {
       const { allowlist, settings, names } = configured(this);
-      const { tool, ...args } = modelArguments(this);
+      const own = modelArguments(this);
+      const { tool, ...args } = own;
       const name = typeof tool === 'string' ? names.get(tool) : undefined;
       if (name === undefined) throw notPinned(tool);
-      const { server, release } = lease(this, await accessOf(this), settings);
+      const access = await accessOf(withoutModelArguments(this, own));
+      const { server, release } = lease(this, access, settings);
       try {
         const outcome = await server.call(allowlist, name, args, cancelSignal(this));
-        if (outcome.isError) throw toolFailure(outcome, settings);
+        if (outcome.isError) throw toolFailure(outcome, access);
         return [[await agentItemOf(this, outcome, settings.resultCharacters)]];
       } finally {
         await release();
@@ -121,20 +136,23 @@ function configured(context: ISupplyDataFunctions | IExecuteFunctions): Configur
 interface Offered {
   readonly allowlist: Allowlist;
   readonly settings: ClientSettings;
-  readonly server: ToolServer;
+  readonly access: ServerAccess;
+  readonly server: HeldServer;
   readonly listed: ListedTool;
   readonly modelName: string;
 }
 
 function toolOf(
   context: ISupplyDataFunctions,
-  { allowlist, settings, server, listed, modelName }: Offered,
+  { allowlist, settings, access, server, listed, modelName }: Offered,
 ): AgentTool {
   const { descriptor } = listed;
   const offered = { ...descriptor, name: modelName };
   const call = async (args: Record<string, unknown>, signal: AbortSignal) => {
-    const outcome = await server.call(allowlist, descriptor.name, args, signal);
-    if (outcome.isError) throw toolFailure(outcome, settings);
+    const outcome = await server.use(
+      async (open) => await open.call(allowlist, descriptor.name, args, signal),
+    );
+    if (outcome.isError) throw toolFailure(outcome, access);
     return outcome;
   };
   const tool = langchainTool(
@@ -152,6 +170,7 @@ function toolOf(
         return failure.message;
       }
     },
+    readsZod(context),
   );
   return withDirectCall(tool, {
     descriptor: offered,
@@ -172,21 +191,43 @@ function toToolResult({ content, structured }: CallOutcome): ToolResult {
   };
 }
 
-const FAILURE_CHARACTERS = 2_000;
-
-function toolFailure(outcome: CallOutcome, { resultCharacters }: ClientSettings): PolicyError {
-  const most = Math.min(FAILURE_CHARACTERS, resultCharacters);
-  return new PolicyError('tool_failed', `The tool failed: ${bounded(resultText(outcome, most), most)}`);
+/** A tool that the connected node could not use is withheld like one that has changed; otherwise it would take all along. */
+function withoutUnfit(context: ISupplyDataFunctions, { usable, blocked }: Verified): Verified {
+  const unfit = usable.flatMap(({ descriptor: { name, inputSchema } }): BlockedTool[] => {
+    const reason = unfitFor(context, inputSchema);
+    if (reason === undefined) return [];
+    const sentence = `The tool ${foreignText(name, 120)} cannot be used: ${reason}.`;
+    return [{ name, error: new PolicyError('schema_unsupported', sentence) }];
+  });
+  return {
+    usable: usable.filter(({ descriptor }) => !unfit.some(({ name }) => name === descriptor.name)),
+    blocked: [...blocked, ...unfit],
+  };
 }
 
-/** A tool that is blocked is missing from what the agent gets: its run shows as failed, and the log says why. */
+/**
+ * A tool that is blocked is missing from what the agent gets: its run shows as failed, and the log says why. Newer
+ * agents have tools supplied for every round, and one word is enough.
+ */
 function report(context: ISupplyDataFunctions, blocked: readonly BlockedTool[]): void {
   for (const { name, error } of blocked) {
     const failure = nodeError(context, error);
+    if (failedRuns(context).includes(failure.message)) continue;
     context.logger.warn(`mcp_tool_blocked ${foreignText(name, 80)} ${failure.message}`);
     const { index } = context.addInputData(NodeConnectionTypes.AiTool, [[{ json: { tool: name } }]]);
     context.addOutputData(NodeConnectionTypes.AiTool, index, failure);
   }
+}
+
+/** What n8n has at run time beside its published interface (1.100.1 to 2.41.1); detected, not assumed. */
+interface RunContext {
+  readonly runExecutionData?: Pick<IRunExecutionData, 'resultData'>;
+}
+
+/** What the failed runs of this node in this execution say. */
+function failedRuns(context: ISupplyDataFunctions): (string | undefined)[] {
+  const runs = (context as RunContext).runExecutionData?.resultData.runData[context.getNode().name] ?? [];
+  return runs.map(({ error }) => error?.message);
 }
 
 function notPinned(tool: unknown): PolicyError {

@@ -21,6 +21,7 @@ import { PolicyError, toPolicyError } from '../../core/policy/errors';
 import { upstreamAccess, type UpstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
 import { callOperation, type CallContext, type CallResult } from '../../core/upstream/call';
 import { createTransport } from '../../core/upstream/transport';
+import { readsZod } from '../shared/consumer';
 import { withDirectCall } from '../shared/directCall';
 import { langchainTool } from '../shared/langchainTool';
 import { modelArguments } from '../shared/modelArguments';
@@ -59,7 +60,7 @@ export class McpReadTool implements INodeType {
   /** For agents that call a LangChain tool, and with a direct face for our own trigger. */
   async supplyData(this: ISupplyDataFunctions): Promise<SupplyData> {
     const prepared = preparedOf(this);
-    const tool = langchainTool(prepared.descriptor, async (args) => {
+    const answer = async (args: Record<string, unknown>) => {
       const { index } = this.addInputData(NodeConnectionTypes.AiTool, [[{ json: args as IDataObject }]]);
       try {
         const { text, structured } = await call(this, prepared, args, agentContext());
@@ -70,7 +71,8 @@ export class McpReadTool implements INodeType {
         this.addOutputData(NodeConnectionTypes.AiTool, index, failure);
         return failure.message;
       }
-    });
+    };
+    const tool = langchainTool(prepared.descriptor, answer, readsZod(this));
     const { descriptor, definitionSha256 } = prepared;
     const response = withDirectCall(tool, {
       descriptor,

@@ -1,6 +1,7 @@
 import { DynamicStructuredTool } from '@langchain/core/tools';
 import { createRequire } from 'node:module';
 import type { JsonSchema, ToolDescriptor } from '../../core/contract/pin';
+import { withZodLook } from './zodLookalike';
 
 /** What agents and n8n use of a LangChain tool. */
 export interface AgentTool {
@@ -44,10 +45,12 @@ let constructor: ToolConstructor | undefined;
  * model an empty text. So whatever is wrong comes back as text that a model can act on.
  *
  * @param run answers with the text for the model, refusals included; it does not throw
+ * @param forZod whether the schema is going to be read as a zod schema
  */
 export function langchainTool(
   descriptor: ToolDescriptor,
   run: (args: Record<string, unknown>) => Promise<string>,
+  forZod = false,
 ): AgentTool {
   constructor ??= toolConstructor();
   const tool = new constructor({
@@ -56,6 +59,11 @@ export function langchainTool(
     schema: descriptor.inputSchema,
     func: run,
   });
+  if (forZod) {
+    // n8n 2.x makes a zod schema of it, by which LangChain would drop arguments that zod does not know.
+    const invokeUnchecked = async (input: unknown): Promise<unknown> => await run(argumentsOf(input));
+    return Object.assign(tool, { schema: withZodLook(descriptor.inputSchema), invoke: invokeUnchecked });
+  }
   keepSchema(tool, descriptor.inputSchema);
   const invoke = tool.invoke.bind(tool);
   return Object.assign(tool, {
@@ -84,6 +92,6 @@ function keepSchema(tool: AgentTool, schema: JsonSchema): void {
 
 /** Agents pass the arguments alone or inside a tool call. */
 function argumentsOf(input: unknown): Record<string, unknown> {
-  const given = input as { type?: unknown; args?: Record<string, unknown> } & Record<string, unknown>;
+  const given = (input ?? {}) as { type?: unknown; args?: Record<string, unknown> } & Record<string, unknown>;
   return given.type === 'tool_call' && given.args !== undefined ? given.args : given;
 }

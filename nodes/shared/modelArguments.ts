@@ -1,4 +1,4 @@
-import { NodeConnectionTypes, type IExecuteFunctions } from 'n8n-workflow';
+import { NodeConnectionTypes, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { PolicyError } from '../../core/policy/errors';
 
 /** The part of the run data that agents of n8n 2.x leave for a tool node; undocumented, so it is looked for. */
@@ -31,4 +31,21 @@ export function modelArguments(context: IExecuteFunctions): Record<string, unkno
     );
   }
   return { ...(own as Record<string, unknown>) };
+}
+
+/**
+ * The context with the input items as they were before the model's arguments were mixed in, as far as that can be
+ * undone: what the model named is gone. An expression in a credential is read with it, for otherwise a model could
+ * choose the token, or the endpoint that is shown the token.
+ */
+export function withoutModelArguments<T extends IExecuteFunctions>(context: T, own: object): T {
+  const { connectionInputData } = context as { connectionInputData?: INodeExecutionData[] };
+  if (!Array.isArray(connectionInputData)) return context;
+  const items = connectionInputData.map((item) => ({
+    ...item,
+    json: Object.fromEntries(
+      Object.entries(item.json).filter(([key]) => key !== 'toolCallId' && !Object.hasOwn(own, key)),
+    ),
+  }));
+  return Object.create(context, { connectionInputData: { value: items } }) as T;
 }

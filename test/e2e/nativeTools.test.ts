@@ -4,10 +4,18 @@ import type { Surface } from '../../core/contract/surface';
 import { sha256Of } from '../../core/contract/canonical';
 import { editWorkflow, eventually } from '../support/editWorkflow';
 import { expectRefusal } from '../support/expectations';
-import { calculator, codeTool, publishHandMade, toolConnections, type ToolNode } from '../support/handMade';
+import {
+  calculator,
+  codeTool,
+  publishHandMade,
+  removeWorkflow,
+  toolConnections,
+  type ToolNode,
+} from '../support/handMade';
 import { hosts } from '../support/hostsFixture';
 import { itKeepsTheLogClean } from '../support/logWatch';
 import { callTool, codeOf, errorOf, listTools, resultOf, sentenceOf, textOf } from '../support/mcpRequest';
+import { nativeClient, nativeTrigger } from '../support/nativeTrigger';
 import { newBearer, ownApi, publishContract, readContract, type TestSurface } from '../support/publish';
 
 describe.each(hosts())('tools connected to the trigger on n8n $version', (host) => {
@@ -187,6 +195,28 @@ describe.each(hosts())('tools connected to the trigger on n8n $version', (host) 
     expect((await listTools(surface)).map(({ name }) => name)).not.toContain('extra_tool');
     expectRefusal(await callTool(surface, 'extra_tool', { id: '1' }), { status: 200, code: 'tool_unknown' });
     expect(codeOf(await callTool(surface, 'n8n_list_workflows', { limit: 1 }))).toBe('ok');
+  });
+
+  it("lets n8n's own MCP Server Trigger serve a Read Tool as well", async () => {
+    const rendered = renderWorkflow(await readContract('web-app-n8n'));
+    const readTool = rendered.nodes.find((one) => one.name === 'n8n_list_workflows') as ToolNode;
+    readTool.credentials = { mcpUpstreamApi: { ...upstreamCredential } };
+    const path = 'e2e-native-of-n8n';
+    const workflowId = await nativeTrigger(host, { path, version: 2, tools: [readTool] });
+    const client = await nativeClient(host.mcpUrl(path));
+    try {
+      const { tools } = await client.listTools();
+      expect(tools).toMatchObject([
+        { name: 'n8n_list_workflows', inputSchema: { properties: { limit: { type: 'integer' } } } },
+      ]);
+      const call = async (args: Record<string, unknown>) =>
+        JSON.stringify(await client.callTool({ name: 'n8n_list_workflows', arguments: args }));
+      expect(await call({ name: path })).toContain(workflowId);
+      expect(await call({ limit: 1_000 })).toContain('arguments_invalid: ');
+    } finally {
+      await client.close();
+      await removeWorkflow(host, workflowId);
+    }
   });
 
   itKeepsTheLogClean(host, () => [

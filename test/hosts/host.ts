@@ -41,6 +41,8 @@ export interface AttachedHost {
   readonly url: string;
   readonly userFolder: string;
   readonly ownerEmail: string;
+  /** For a browser that signs in. */
+  readonly ownerPassword: string;
   /** A key for the public API with every scope. */
   readonly apiKey: string;
   readonly logFile: string;
@@ -152,12 +154,13 @@ export async function startHost(options: StartOptions): Promise<Host> {
 
 /** Makes an {@link AttachedHost} of what another process wrote down. */
 export function attachHost(state: HostState): AttachedHost {
-  const { version, url, userFolder, ownerEmail, apiKey, logFile } = state;
+  const { version, url, userFolder, ownerEmail, ownerPassword, apiKey, logFile } = state;
   return {
     version,
     url,
     userFolder,
     ownerEmail,
+    ownerPassword,
     apiKey,
     logFile,
     api: createApi(url, apiKey),

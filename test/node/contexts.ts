@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ExecuteContext, HookContext, SupplyDataContext, WebhookContext } from 'n8n-core';
+import { ExecuteContext, HookContext, LoadOptionsContext, SupplyDataContext, WebhookContext } from 'n8n-core';
 import {
   NodeConnectionTypes,
   NodeHelpers,
   Workflow,
   type IConnections,
+  type IDataObject,
   type INode,
   type INodeExecutionData,
   type INodeType,
@@ -15,14 +16,19 @@ import {
   type IWebhookResponseData,
   type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
+import { McpAllowlistClient } from '../../nodes/McpAllowlistClient/McpAllowlistClient.node';
+import { McpAllowlistClientTool } from '../../nodes/McpAllowlistClientTool/McpAllowlistClientTool.node';
 import { McpBearerServerTrigger } from '../../nodes/McpBearerServerTrigger/McpBearerServerTrigger.node';
 import { McpReadTool } from '../../nodes/McpReadTool/McpReadTool.node';
 
 export const TRIGGER = 'n8n-nodes-mcp-curated.mcpBearerServerTrigger';
 export const READ_TOOL = 'n8n-nodes-mcp-curated.mcpReadTool';
+export const CLIENT = 'n8n-nodes-mcp-curated.mcpAllowlistClient';
+export const CLIENT_TOOL = 'n8n-nodes-mcp-curated.mcpAllowlistClientTool';
 
-/** Credentials by the id that a node refers to. */
-export type Credentials = Record<string, object>;
+/** Credentials by the id that a node refers to; a function stands for one with an expression over the item. */
+export type Credentials = Record<string, object | ItemCredential>;
+type ItemCredential = (item: IDataObject) => object;
 
 export interface Bench {
   readonly workflow: Workflow;
@@ -57,6 +63,8 @@ export function bench(
   const types: Record<string, INodeType> = {
     [TRIGGER]: new McpBearerServerTrigger(),
     [READ_TOOL]: new McpReadTool(),
+    [CLIENT]: new McpAllowlistClient(),
+    [CLIENT_TOOL]: new McpAllowlistClientTool(),
     ...others,
   };
   const [root, ...tools] = nodes;
@@ -89,14 +97,30 @@ export function bench(
   });
   const additionalData = {
     credentialsHelper: {
-      getDecrypted: (_data: unknown, { id }: { id: string }) => {
+      getDecrypted: (
+        _data: unknown,
+        { id }: { id: string },
+        _type: unknown,
+        _mode: unknown,
+        _executeData: unknown,
+        _raw: unknown,
+        resolve?: ResolveValues,
+      ) => {
         const found = credentials[id];
-        return found ? Promise.resolve(found) : Promise.reject(new Error(`No credential ${id}`));
+        if (!found) return Promise.reject(new Error(`No credential ${id}`));
+        const item = resolve?.connectionInputData[resolve.itemIndex]?.json ?? {};
+        return Promise.resolve(typeof found === 'function' ? (found as ItemCredential)(item) : found);
       },
     },
     currentNodeExecutionIndex: 0,
   } as unknown as IWorkflowExecuteAdditionalData;
   return { workflow, additionalData };
+}
+
+/** With what n8n resolves the expressions of a credential. */
+interface ResolveValues {
+  readonly connectionInputData: readonly INodeExecutionData[];
+  readonly itemIndex: number;
 }
 
 export function emptyRun(runData: IRunExecutionData['resultData']['runData'] = {}): IRunExecutionData {
@@ -119,7 +143,13 @@ function nodeOf({ workflow }: Bench, name: string): INode {
   return found;
 }
 
-export function supplyContext(on: Bench, name: string, run = emptyRun()): SupplyDataContext {
+export function supplyContext(
+  on: Bench,
+  name: string,
+  run = emptyRun(),
+  items: INodeExecutionData[] = [],
+  parent?: INode,
+): SupplyDataContext {
   return new SupplyDataContext(
     on.workflow,
     nodeOf(on, name),
@@ -127,11 +157,13 @@ export function supplyContext(on: Bench, name: string, run = emptyRun()): Supply
     'webhook',
     run,
     0,
-    [],
+    items,
     {},
     NodeConnectionTypes.AiTool,
     { data: {}, node: nodeOf(on, name), source: null },
     [],
+    undefined,
+    parent,
   );
 }
 
@@ -154,6 +186,10 @@ export function executeContext(
     { data, node: nodeOf(on, name), source: null },
     [],
   );
+}
+
+export function loadOptionsContext(on: Bench, name: string): LoadOptionsContext {
+  return new LoadOptionsContext(on.workflow, nodeOf(on, name), on.additionalData, '');
 }
 
 export function hookContext(on: Bench, name: string): HookContext {

@@ -2,12 +2,15 @@ import type { IExecuteFunctions, ILoadOptionsFunctions, ISupplyDataFunctions, Lo
 import { NodeOperationError } from 'n8n-workflow';
 import { randomUUID } from 'node:crypto';
 import { serverAccess, type ServerAccess, type ServerCredential } from '../../../core/client/access';
+import { secretsOf } from '../../../core/client/oauth';
 import { ListingCache } from '../../../core/client/listingCache';
 import type { ClientLog } from '../../../core/client/connection';
+import { resultText, type CallOutcome } from '../../../core/client/result';
 import { Sessions, type Lease, type Lifetime } from '../../../core/client/sessions';
 import { ToolServer, type ServerSettings } from '../../../core/client/toolServer';
 import { differenceText, DriftError } from '../../../core/client/verify';
 import { PolicyError, toPolicyError } from '../../../core/policy/errors';
+import { foreignText } from '../../../core/policy/redaction';
 
 export const CREDENTIAL = 'mcpAllowlistClientApi';
 
@@ -21,6 +24,13 @@ const listings = new ListingCache();
  * one until the execution ends, or at most this long.
  */
 const LINGER_MS = 60_000;
+
+/**
+ * Supplied tools are used now and then, and n8n 1.x forgets to close what it was supplied for a webhook of its own: what
+ * is not used for this long is closed, and opened again for the next call. Without an execution that call comes at once.
+ */
+const IDLE_MS = 60_000;
+const IDLE_WITHOUT_EXECUTION_MS = 5_000;
 
 /** What n8n's contexts have at run time beside their published interface; detected, not assumed. */
 interface HostContext {
@@ -38,9 +48,8 @@ export async function accessOf(
   itemIndex = 0,
 ): Promise<ServerAccess> {
   const credential = await context.getCredentials(CREDENTIAL, itemIndex).catch((cause: unknown) => {
-    throw new PolicyError('credential_missing', 'No credential of the MCP server is chosen; choose one.', {
-      cause,
-    });
+    const sentence = 'The credential of the MCP server is missing or cannot be read; choose one.';
+    throw new PolicyError('credential_missing', sentence, { cause });
   });
   return serverAccess(credential as unknown as ServerCredential);
 }
@@ -56,6 +65,41 @@ export function lease(context: RunContext, access: ServerAccess, settings: Serve
   const key = [executionId(context), id, name, access.fingerprint].join('\n');
   const make = () => new ToolServer(access, settings, clientLog(context.logger), listings);
   return sessions.lease(key, make, lifetimeOf(context));
+}
+
+/** A server that is leased while it is used. */
+export interface HeldServer {
+  use<T>(work: (server: ToolServer) => Promise<T>): Promise<T>;
+  /** Gives it back; it may be used again. */
+  readonly release: () => Promise<void>;
+}
+
+/** The same for tools that may be called at any time, or never again. */
+export function hold(context: RunContext, access: ServerAccess, settings: ServerSettings): HeldServer {
+  const idleMs = context.getExecutionId() ? IDLE_MS : IDLE_WITHOUT_EXECUTION_MS;
+  let held: Lease | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let users = 0;
+  const release = async () => {
+    clearTimeout(timer);
+    const given = held;
+    held = undefined;
+    await given?.release();
+  };
+  return {
+    release,
+    use: async (work) => {
+      clearTimeout(timer);
+      users += 1;
+      try {
+        held ??= lease(context, access, settings);
+        return await work(held.server);
+      } finally {
+        users -= 1;
+        if (users === 0 && held) timer = setTimeout(() => void release(), idleMs).unref();
+      }
+    },
+  };
 }
 
 /** For one look at a server outside of an execution. */
@@ -83,6 +127,18 @@ function lifetimeOf(context: HostContext): Lifetime {
     },
   };
 }
+
+const FAILURE_CHARACTERS = 2_000;
+
+/** An answer with `isError` as an error. A server may repeat in it whatever it was sent, the credential included. */
+export function toolFailure(outcome: CallOutcome, access: ServerAccess): PolicyError {
+  const said = resultText(outcome, FAILURE_CHARACTERS);
+  const shown = foreignText(said, FAILURE_CHARACTERS + CUT_CHARACTERS, secretsOf(access));
+  return new PolicyError('tool_failed', `The tool failed: ${shown}`);
+}
+
+/** For what `resultText` says of what it has cut off. */
+const CUT_CHARACTERS = 80;
 
 function clientLog(logger: Logger | undefined): ClientLog {
   return {

@@ -33,7 +33,7 @@ export async function getTools(this: ILoadOptionsFunctions): Promise<INodeProper
   return tools.map(toolOption);
 }
 
-/** The same for a resource locator, with a filter. */
+/** The same for a resource locator, with a filter. It shows names and nothing else, so there the pin is in the name. */
 export async function searchTools(this: ILoadOptionsFunctions, filter = ''): Promise<INodeListSearchResult> {
   const { tools } = await listed(this);
   const wanted = filter.toLowerCase();
@@ -42,8 +42,8 @@ export async function searchTools(this: ILoadOptionsFunctions, filter = ''): Pro
   );
   return {
     results: matches.map((tool) => {
-      const { name, value, description = '' } = toolOption(tool);
-      return { name, value, description };
+      const { value, description = '' } = toolOption(tool);
+      return { name: shownName(tool, ` (${shortPin(tool.pin)})`), value, description };
     }),
   };
 }
@@ -56,7 +56,7 @@ export async function getServers(this: ILoadOptionsFunctions): Promise<INodeProp
     {
       name: `${name} at ${identity.origin}`,
       value: identityText(identity),
-      description: `It lists ${String(tools.length)} ${tools.length === 1 ? 'tool' : 'tools'}`,
+      description: `It lists ${countOf(tools)}`,
     },
   ];
 }
@@ -93,7 +93,7 @@ export async function testServer(
     const over = transport === 'sse' ? 'SSE' : 'Streamable HTTP';
     return {
       status: 'OK',
-      message: `Connected to ${name} over ${over}, protocol ${foreignText(protocolVersion, 20)}: ${String(tools.length)} tools`,
+      message: `Connected to ${name} over ${over}, protocol ${foreignText(protocolVersion, 20)}: ${countOf(tools)}`,
     };
   } catch (thrown) {
     const { code, message } = toPolicyError(thrown, 'internal_error', 'The test failed inside.');
@@ -116,20 +116,30 @@ async function listed(context: ILoadOptionsFunctions): Promise<Listing> {
   }
 }
 
-function toolOption({ descriptor, pin }: ListedTool): INodePropertyOptions {
-  const { name, title, description = '' } = descriptor;
-  const titled = title === undefined || title === name ? '' : `: ${foreignText(title, 80)}`;
+function toolOption(tool: ListedTool): INodePropertyOptions {
+  const { descriptor, pin } = tool;
+  const { name, description = '' } = descriptor;
+  // The server's own words last: n8n 2.x shows two lines, and they must not push out what is ours.
   const parts = [
+    shortPin(pin),
     effectOf(descriptor),
     unsupportedSchema(descriptor) ?? '',
     foreignText(description, DESCRIPTION_CHARACTERS),
-    shortPin(pin),
   ];
   return {
-    name: `${foreignText(name, 80)}${titled}`,
+    name: shownName(tool),
     value: pinText({ name, pin }),
     description: parts.filter((part) => part !== '').join('. '),
   };
+}
+
+function shownName({ descriptor: { name, title } }: ListedTool, afterName = ''): string {
+  const titled = title === undefined || title === name ? '' : `: ${foreignText(title, 80)}`;
+  return `${foreignText(name, 80)}${afterName}${titled}`;
+}
+
+function countOf({ length }: readonly unknown[]): string {
+  return `${String(length)} ${length === 1 ? 'tool' : 'tools'}`;
 }
 
 /** Enough of a hash to compare with what is printed elsewhere. */

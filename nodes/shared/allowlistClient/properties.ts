@@ -61,7 +61,7 @@ const OPTIONS = {
     type: 'json',
     noDataExpression: true,
     typeOptions: { rows: 6 },
-    default: '',
+    default: '[]',
     description:
       'The <code>descriptors</code> that the Review operation or <code>mcp-curated pin</code> printed when the tools were chosen. With them a drift is shown field by field. They grant nothing: the pins decide.',
   },

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
-import { createProgram } from '../../../cli/main';
+import { runCli } from '../../support/runCli';
 
 const CHECKED_IN = path.resolve(__dirname, '../../../workflows');
 let folder: string;
@@ -17,33 +17,6 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** What a shell would see of one call. */
-async function run(...args: string[]): Promise<Run> {
-  const output = { code: -1, stdout: '', stderr: '' };
-  const write = (stream: 'stdout' | 'stderr') => (text: unknown) => {
-    output[stream] += String(text);
-    return true;
-  };
-  const spies = (['stdout', 'stderr'] as const).map((stream) =>
-    jest.spyOn(process[stream], 'write').mockImplementation(write(stream) as never),
-  );
-  try {
-    const program = createProgram((code) => {
-      output.code = code;
-    });
-    await program.parseAsync(['node', 'mcp-curated', ...args]);
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
-  return output;
-}
-
 const contract = () => path.join(folder, 'web-app-n8n', 'contract.yml');
 const workflow = () => path.join(folder, 'web-app-n8n', 'workflow.json');
 
@@ -55,7 +28,7 @@ function edit(from: string, to: string): void {
 
 describe('lint', () => {
   test('says that all is well on stdout and exits 0', async () => {
-    expect(await run('lint', '--workflows', folder)).toEqual({
+    expect(await runCli('lint', '--workflows', folder)).toEqual({
       code: 0,
       stdout: '2 contracts are valid.\n',
       stderr: '',
@@ -64,35 +37,35 @@ describe('lint', () => {
 
   test('names file, line, path and reason of a fault and exits 1', async () => {
     edit('page_size: 25', 'page_size: 0');
-    const { code, stdout } = await run('lint', '--workflows', folder);
+    const { code, stdout } = await runCli('lint', '--workflows', folder);
     expect(code).toBe(1);
     expect(stdout).toMatch(/contract\.yml:\d+ limits\.page_size: /);
   });
 
   test('gives the same as JSON, and nothing but the exit code when quiet', async () => {
     edit('application_id: web-app-n8n', 'application_id: web-app-other');
-    const json = await run('--json', 'lint', '--workflows', folder, '--only', 'web-app-n8n');
+    const json = await runCli('--json', 'lint', '--workflows', folder, '--only', 'web-app-n8n');
     expect(JSON.parse(json.stdout)).toMatchObject({
       contracts: 1,
       findings: [{ path: 'application_id', line: 1 }],
     });
-    expect(await run('--quiet', 'lint', '--workflows', folder)).toMatchObject({ code: 1, stdout: '' });
+    expect(await runCli('--quiet', 'lint', '--workflows', folder)).toMatchObject({ code: 1, stdout: '' });
   });
 
   test('counts one contract as one', async () => {
-    const { stdout } = await run('lint', '--workflows', folder, '--only', 'web-app-n8n');
+    const { stdout } = await runCli('lint', '--workflows', folder, '--only', 'web-app-n8n');
     expect(stdout).toBe('1 contract is valid.\n');
   });
 
   test('finds a folder that holds no contract', async () => {
     rmSync(contract());
-    const { code, stdout } = await run('lint', '--workflows', folder);
+    const { code, stdout } = await runCli('lint', '--workflows', folder);
     expect(code).toBe(1);
     expect(stdout).toMatch(/web-app-n8n\/contract\.yml:1 cannot be read \(ENOENT\)/);
   });
 
   test('says in one sentence that there is no folder of contracts', async () => {
-    await expect(run('lint', '--workflows', path.join(folder, 'missing'))).rejects.toThrow(
+    await expect(runCli('lint', '--workflows', path.join(folder, 'missing'))).rejects.toThrow(
       /missing cannot be read \(ENOENT\); name another with --workflows/,
     );
   });
@@ -103,7 +76,7 @@ describe('lint', () => {
       const other = path.join(folder, 'web-app-prometheus', 'contract.yml');
       const text = readFileSync(other, 'utf8');
       writeFileSync(other, text.replace('  path: web-app-prometheus\n', '  path: web-app-n8n\n'));
-      const { code, stdout } = await run('lint', '--workflows', folder, ...only);
+      const { code, stdout } = await runCli('lint', '--workflows', folder, ...only);
       expect(code).toBe(1);
       expect(stdout).toMatch(
         /web-app-prometheus\/contract\.yml:\d+ endpoint\.path: is the path of .*web-app-n8n/,
@@ -113,7 +86,7 @@ describe('lint', () => {
   );
 
   test('refuses an application that has no contract instead of checking nothing', async () => {
-    await expect(run('lint', '--workflows', folder, '--only', 'web-app-missing')).rejects.toThrow(
+    await expect(runCli('lint', '--workflows', folder, '--only', 'web-app-missing')).rejects.toThrow(
       'web-app-missing',
     );
   });
@@ -121,7 +94,7 @@ describe('lint', () => {
 
 describe('render', () => {
   test('changes nothing where everything is rendered', async () => {
-    expect(await run('render', '--workflows', folder)).toMatchObject({
+    expect(await runCli('render', '--workflows', folder)).toMatchObject({
       code: 0,
       stdout: 'Everything is rendered.\n',
     });
@@ -129,14 +102,14 @@ describe('render', () => {
 
   test('--check writes nothing and exits 1 when a file differs', async () => {
     writeFileSync(workflow(), '{}');
-    const { code, stdout } = await run('render', '--workflows', folder, '--check');
+    const { code, stdout } = await runCli('render', '--workflows', folder, '--check');
     expect([code, readFileSync(workflow(), 'utf8')]).toEqual([1, '{}']);
     expect(stdout).toContain('differs: ');
   });
 
   test('writes a missing workflow, byte for byte as it was checked in', async () => {
     rmSync(workflow());
-    expect(await run('render', '--workflows', folder)).toMatchObject({ code: 0 });
+    expect(await runCli('render', '--workflows', folder)).toMatchObject({ code: 0 });
     expect(readFileSync(workflow(), 'utf8')).toBe(
       readFileSync(path.join(CHECKED_IN, 'web-app-n8n/workflow.json'), 'utf8'),
     );
@@ -145,15 +118,15 @@ describe('render', () => {
   test('renders nothing from a contract whose hashes were not reviewed, and --pin writes them', async () => {
     edit('title: List n8n workflows', 'title: List workflows');
     const before = readFileSync(workflow(), 'utf8');
-    const refused = await run('render', '--workflows', folder);
+    const refused = await runCli('render', '--workflows', folder);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('what a model sees has changed');
     expect(readFileSync(workflow(), 'utf8')).toBe(before);
 
-    expect(await run('render', '--workflows', folder, '--pin')).toMatchObject({ code: 0 });
+    expect(await runCli('render', '--workflows', folder, '--pin')).toMatchObject({ code: 0 });
     expect(readFileSync(workflow(), 'utf8')).toContain('List workflows');
     expect(readFileSync(contract(), 'utf8')).toContain('# A list of workflows comes with all their nodes');
-    expect(await run('lint', '--workflows', folder)).toMatchObject({ code: 0 });
+    expect(await runCli('lint', '--workflows', folder)).toMatchObject({ code: 0 });
   });
 
   test.each([
@@ -167,7 +140,7 @@ describe('render', () => {
     const reviewed = readFileSync(contract(), 'utf8');
     const unpinned = reviewed.replaceAll(/sha256:[0-9a-f]{64}/g, old);
     writeFileSync(contract(), unpinned);
-    expect(await run('render', '--workflows', folder, '--pin')).toMatchObject({ code: 0 });
+    expect(await runCli('render', '--workflows', folder, '--pin')).toMatchObject({ code: 0 });
     const pinned = readFileSync(contract(), 'utf8');
     expect(pinned.replaceAll(/ # (?:the reviewer fills this in|later)$/gm, '')).toBe(reviewed);
     expect(pinned.match(/ # (?:the reviewer|later)/g)).toEqual(unpinned.match(/ # (?:the reviewer|later)/g));
@@ -176,13 +149,13 @@ describe('render', () => {
   test('--pin names what else is wrong with a contract that has no hashes yet', async () => {
     const text = readFileSync(contract(), 'utf8').replaceAll(/sha256:[0-9a-f]{64}/g, 'TODO');
     writeFileSync(contract(), text.replace('roots: false', 'roots: true'));
-    const { code, stderr } = await run('render', '--workflows', folder, '--pin');
+    const { code, stderr } = await runCli('render', '--workflows', folder, '--pin');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^\S+contract\.yml:\d+ capabilities\.roots: .*\n$/);
   });
 
   test('--pin together with --check is refused', async () => {
-    await expect(run('render', '--workflows', folder, '--check', '--pin')).rejects.toThrow(
+    await expect(runCli('render', '--workflows', folder, '--check', '--pin')).rejects.toThrow(
       "option '--pin' cannot be used with option '--check'",
     );
   });
@@ -191,7 +164,7 @@ describe('render', () => {
     edit('title: List n8n workflows', 'title: List workflows');
     edit('page_size: 25', 'page_size: 0');
     const before = readFileSync(contract(), 'utf8');
-    expect(await run('render', '--workflows', folder, '--pin')).toMatchObject({ code: 1 });
+    expect(await runCli('render', '--workflows', folder, '--pin')).toMatchObject({ code: 1 });
     expect(readFileSync(contract(), 'utf8')).toBe(before);
   });
 
@@ -203,16 +176,16 @@ describe('render', () => {
       path.join(refusal, 'contract.yml'),
       'application_id: web-app-penpot\nclassification: blocked\nreason: interactive_browser_session\nnotes: It needs an active browser tab.\n',
     );
-    expect(await run('render', '--workflows', folder)).toMatchObject({ code: 0 });
+    expect(await runCli('render', '--workflows', folder)).toMatchObject({ code: 0 });
     expect(existsSync(path.join(refusal, 'workflow.json'))).toBe(false);
   });
 });
 
 describe('token', () => {
   test('makes another bearer each time, with its SHA-256', async () => {
-    const [first, second] = await Promise.all([run('--json', 'token')]).then(async ([one]) => [
+    const [first, second] = await Promise.all([runCli('--json', 'token')]).then(async ([one]) => [
       one,
-      await run('--json', 'token'),
+      await runCli('--json', 'token'),
     ]);
     const made = JSON.parse(first?.stdout ?? '') as { token: string; sha256: string };
     expect(made.token).toMatch(/^[\w-]{43}$/);
@@ -222,12 +195,12 @@ describe('token', () => {
 });
 
 test('the lines of token are aligned', async () => {
-  const [bearer = '', hash = ''] = (await run('token')).stdout.split('\n');
+  const [bearer = '', hash = ''] = (await runCli('token')).stdout.split('\n');
   expect(bearer.lastIndexOf(' ')).toBe(hash.lastIndexOf(' '));
 });
 
 test('--version is that of the pack', async () => {
-  await expect(run('--version')).rejects.toMatchObject({ exitCode: 0, message: '0.0.0-source' });
+  await expect(runCli('--version')).rejects.toMatchObject({ exitCode: 0, message: '0.0.0-source' });
 });
 
 describe('schema', () => {
@@ -243,7 +216,7 @@ describe('schema', () => {
   });
 
   test('prints the JSON Schema that editors complete contracts with', async () => {
-    const { stdout } = await run('schema');
+    const { stdout } = await runCli('schema');
     expect(stdout).toBe(readFileSync(path.join(CHECKED_IN, 'contract.schema.json'), 'utf8'));
   });
 });
