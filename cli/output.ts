@@ -3,6 +3,8 @@ export interface Output {
   /** @param json the result for `--json`; @param lines the same for a person */
   result(json: unknown, lines: () => string[]): void;
   error(message: string): void;
+  /** A line for a person who waits; nothing where nobody does. */
+  readonly progress: (line: string) => void;
 }
 
 export type OutputFormat = 'human' | 'json' | 'quiet';
@@ -15,6 +17,9 @@ export function createOutput(format: OutputFormat): Output {
     },
     error: (message) => {
       process.stderr.write(`${message}\n`);
+    },
+    progress: (line) => {
+      if (format === 'human' && process.stderr.isTTY) process.stderr.write(`${line}\n`);
     },
   };
 }

@@ -1,125 +1,278 @@
-import type { RenderedWorkflow } from '../../core/contract/render';
-import { foreignText } from '../../core/policy/redaction';
-import { exchange } from './exchange';
+import { unusedIn } from './audit';
+import { ifSupported, listAll, read, remove, slot, step, unlessGone, type Supported } from './calls';
+import { detectCapabilities, type Capabilities } from './capabilities';
+import { failedWith } from './errors';
+import { textsIn } from './secretForms';
+import {
+  listOf,
+  objectOf,
+  readCredential,
+  readMade,
+  readTag,
+  readWorkflow,
+  type JsonObject,
+  type N8nCredential,
+  type N8nTag,
+  type N8nWorkflow,
+  type UnusedCredential,
+} from './shapes';
+import { N8nTransport, type N8nApiOptions, type RequestCounts } from './transport';
+import { WorkflowWriter, type WorkflowBody, type WrittenWorkflow } from './workflowBody';
 
-export interface WorkflowSummary {
-  readonly id: string;
-  readonly name: string;
-  readonly active: boolean;
-}
+export type { Supported } from './calls';
+export type { Capabilities, Capability } from './capabilities';
+export { failedWith, N8nApiError, type N8nErrorCode } from './errors';
+export type * from './shapes';
+export type { N8nApiOptions, RequestCounts } from './transport';
+export { droppedSettingsNote, type WorkflowBody, type WrittenWorkflow } from './workflowBody';
 
-/** n8n answered, but not with what was asked for. `status` is 0 when the answer was not the public API's at all. */
-export class N8nApiError extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-    this.name = 'N8nApiError';
-  }
-}
-
-const PAGE = 100;
-const REQUEST_TIMEOUT_MS = 30_000;
-
-/** The calls of n8n's public API (`/api/v1`) that every supported release has. */
+/**
+ * The calls of n8n's public API (`/api/v1`) that every supported release has, and those that some have. Every method
+ * throws N8nApiError, or the reason of the signal of the client's options.
+ */
 export class N8nPublicApi {
-  readonly #base: string;
-  readonly #apiKey: string;
+  readonly #transport: N8nTransport;
+  readonly #writer: WorkflowWriter;
+  /** What trying has shown. */
+  readonly #tried: { canUpdateCredentials?: boolean; hasArchive?: boolean } = {};
+  #excludesPinnedData = true;
+  #capabilities: Promise<Capabilities> | undefined;
 
   /**
    * @param address of the instance, with or without a final slash or `/api/v1`
    * @throws Error when the address is none, or the key holds what no header can carry
    */
-  constructor(address: string, apiKey: string) {
+  constructor(address: string, apiKey: string, options: N8nApiOptions = {}) {
     if (!/^[\x21-\x7e]+$/.test(apiKey)) {
       throw new Error('The API key holds characters that no HTTP header can carry; copy it from n8n again.');
     }
-    this.#base = `${instanceAddress(address)}/api/v1`;
-    this.#apiKey = apiKey;
+    this.#transport = new N8nTransport(`${instanceAddress(address)}/api/v1`, apiKey, options);
+    this.#writer = new WorkflowWriter(this.#transport);
   }
 
-  /** All workflows, every page. An answer that is no list is an error, never "none". */
-  async listWorkflows(): Promise<WorkflowSummary[]> {
-    const workflows: WorkflowSummary[] = [];
-    let cursor: string | null = null;
-    do {
-      const query = new URLSearchParams({ limit: String(PAGE), ...(cursor === null ? {} : { cursor }) });
-      const page = await this.#request('GET', `/workflows?${query.toString()}`);
-      const { data, nextCursor } = (page ?? {}) as { data?: unknown; nextCursor?: string | null };
-      if (!Array.isArray(data)) throw new N8nApiError(0, 'n8n did not answer with a list of workflows.');
-      workflows.push(...(data as WorkflowSummary[]));
-      if (nextCursor === cursor && cursor !== null) {
-        throw new N8nApiError(0, 'n8n answered with the same page of workflows twice.');
-      }
-      cursor = nextCursor ?? null;
-    } while (cursor !== null);
-    return workflows;
+  /** What was sent so far. */
+  get requestCounts(): RequestCounts {
+    return this.#transport.counts;
   }
 
-  async createWorkflow({ name, nodes, connections, settings }: RenderedWorkflow): Promise<WorkflowSummary> {
-    return (await this.#request('POST', '/workflows', {
-      name,
-      nodes,
-      connections,
-      settings,
-    })) as WorkflowSummary;
+  /** What this instance can do, asked for once; what was `unknown` is known once it was tried. */
+  async capabilities(): Promise<Capabilities> {
+    this.#capabilities ??= detectCapabilities(this.#transport);
+    try {
+      return { ...(await this.#capabilities), ...this.#tried };
+    } catch (error) {
+      this.#capabilities = undefined;
+      throw error;
+    }
   }
 
-  async activateWorkflow(id: string): Promise<void> {
-    await this.#request('POST', `/workflows/${encodeURIComponent(id)}/activate`);
+  /** All workflows, archived ones too, every page. An answer that is no list is an error, never "none". */
+  async listWorkflows(): Promise<N8nWorkflow[]> {
+    return await this.#workflows({});
   }
 
-  async deactivateWorkflow(id: string): Promise<void> {
-    await this.#request('POST', `/workflows/${encodeURIComponent(id)}/deactivate`);
+  /** The workflows with exactly this name, however many there are. */
+  async workflowsNamed(name: string): Promise<N8nWorkflow[]> {
+    return (await this.#workflows({ name })).filter((workflow) => workflow.name === name);
   }
 
+  /** @returns undefined when there is none */
+  async getWorkflow(id: string): Promise<N8nWorkflow | undefined> {
+    const answer = await unlessGone(this.#transport, read('workflow:read', `/workflows/${slot(id)}`));
+    return answer === undefined ? undefined : readWorkflow(answer);
+  }
+
+  /** @throws N8nApiError `outcome_unknown` when the answer was lost; the workflow may be there or not */
+  async createWorkflow(wanted: WorkflowBody): Promise<WrittenWorkflow> {
+    return await this.#writer.write(
+      { method: 'POST', path: '/workflows', scope: 'workflow:create', kind: 'create' },
+      wanted,
+      {},
+    );
+  }
+
+  /**
+   * Replaces name, nodes and connections. Settings that are not mentioned stay as they are.
+   *
+   * n8n saves what an active workflow is to become before it tries to run it: after `rejected` or `conflict` the
+   * workflow may hold the new nodes. On 2.x the version before keeps running, on 1.100.1 nothing does.
+   *
+   * @param existing its settings as listed; looked up when left out
+   */
+  async updateWorkflow(id: string, wanted: WorkflowBody, existing?: object): Promise<WrittenWorkflow> {
+    const path = `/workflows/${slot(id)}`;
+    const kept =
+      existing ?? readWorkflow(await this.#transport.request(read('workflow:read', path))).settings;
+    return await this.#writer.write(
+      { method: 'PUT', path, scope: 'workflow:update', kind: 'write' },
+      wanted,
+      kept,
+    );
+  }
+
+  /**
+   * n8n 2.x answers before the endpoint is there, and also when it never will be; where the path is another
+   * workflow's it says so. 1.100.1 takes the path over without a word.
+   */
+  async activateWorkflow(id: string): Promise<N8nWorkflow> {
+    // Releases between 2.4 and 2.14 read fields of the body without asking whether there is one.
+    const call = { ...step(id, 'activate', 'workflow:activate'), body: {} };
+    return readWorkflow(await this.#transport.request(call));
+  }
+
+  async deactivateWorkflow(id: string): Promise<N8nWorkflow> {
+    return readWorkflow(await this.#transport.request(step(id, 'deactivate', 'workflow:deactivate')));
+  }
+
+  async archiveWorkflow(id: string): Promise<Supported> {
+    const outcome = await ifSupported(this.#transport, step(id, 'archive', 'workflow:delete'));
+    this.#tried.hasArchive = outcome === 'done';
+    return outcome;
+  }
+
+  /** One that is not archived is no fault. */
+  async unarchiveWorkflow(id: string): Promise<Supported> {
+    try {
+      const outcome = await ifSupported(this.#transport, step(id, 'unarchive', 'workflow:delete'));
+      this.#tried.hasArchive = outcome === 'done';
+      return outcome;
+    } catch (error) {
+      if (failedWith(error, 'rejected') && /is not archived/i.test(error.message)) return 'done';
+      throw error;
+    }
+  }
+
+  /** @throws N8nApiError `conflict` from 2.x while the workflow is published or is just being unpublished */
   async deleteWorkflow(id: string): Promise<void> {
-    await this.#request('DELETE', `/workflows/${encodeURIComponent(id)}`);
+    await this.#transport.request(remove(`/workflows/${slot(id)}`, 'workflow:delete'));
   }
 
-  async createCredential(name: string, type: string, data: object): Promise<{ id: string; name: string }> {
-    return (await this.#request('POST', '/credentials', { name, type, data })) as {
-      id: string;
-      name: string;
-    };
+  async listTags(): Promise<N8nTag[]> {
+    return await listAll(this.#transport, {
+      path: '/tags',
+      scope: 'tag:list',
+      what: 'tags',
+      read: readTag,
+    });
+  }
+
+  /** @throws N8nApiError `conflict` when there is one, and for a name that n8n does not take (1 to 24 characters) */
+  async createTag(name: string): Promise<N8nTag> {
+    const answer = await this.#transport.request({
+      method: 'POST',
+      path: '/tags',
+      body: { name },
+      scope: 'tag:create',
+      kind: 'create',
+    });
+    return readMade(answer, 'the tag', readTag);
+  }
+
+  /** Exactly these tags from now on. @returns them */
+  async setWorkflowTags(id: string, tagIds: readonly string[]): Promise<N8nTag[]> {
+    const answer = await this.#transport.request({
+      method: 'PUT',
+      path: `/workflows/${slot(id)}/tags`,
+      body: tagIds.map((tagId) => ({ id: tagId })),
+      scope: 'workflowTags:update',
+      kind: 'write',
+    });
+    return listOf(answer, 'tags').map(readTag);
+  }
+
+  async deleteTag(id: string): Promise<void> {
+    await this.#transport.request(remove(`/tags/${slot(id)}`, 'tag:delete'));
+  }
+
+  /** All credentials without what is in them; `unsupported` before 2.8. */
+  async listCredentials(): Promise<N8nCredential[] | 'unsupported'> {
+    try {
+      return await listAll(this.#transport, {
+        path: '/credentials',
+        scope: 'credential:list',
+        what: 'credentials',
+        read: readCredential,
+      });
+    } catch (error) {
+      if (failedWith(error, 'method_not_supported')) return 'unsupported';
+      throw error;
+    }
+  }
+
+  /**
+   * The credentials that no workflow uses, from n8n's security audit, which every release has. It reads everything
+   * that n8n holds: for the clean-up after an interrupted run, not for every run.
+   */
+  async unusedCredentials(): Promise<UnusedCredential[]> {
+    const answer = await this.#transport.request({
+      method: 'POST',
+      path: '/audit',
+      body: { additionalOptions: { categories: ['credentials'] } },
+      scope: 'securityAudit:generate',
+      kind: 'read',
+    });
+    return unusedIn(answer);
+  }
+
+  /** @throws N8nApiError `outcome_unknown` when the answer was lost; the credential may be there or not */
+  async createCredential(name: string, type: string, data: object): Promise<N8nCredential> {
+    const answer = await this.#transport.request({
+      method: 'POST',
+      path: '/credentials',
+      body: { name, type, data },
+      scope: 'credential:create',
+      kind: 'create',
+      secrets: textsIn(data),
+    });
+    return readMade(answer, 'the credential', readCredential);
+  }
+
+  /** `data` replaces all that was in it. `unsupported` before 2.4. */
+  async updateCredential(
+    id: string,
+    { name, data }: { readonly name?: string; readonly data?: object },
+  ): Promise<Supported> {
+    const outcome = await ifSupported(this.#transport, {
+      method: 'PATCH',
+      path: `/credentials/${slot(id)}`,
+      body: { ...(name === undefined ? {} : { name }), ...(data === undefined ? {} : { data }) },
+      scope: 'credential:update',
+      kind: 'write',
+      secrets: textsIn(data),
+    });
+    this.#tried.canUpdateCredentials = outcome === 'done';
+    return outcome;
   }
 
   async deleteCredential(id: string): Promise<void> {
-    await this.#request('DELETE', `/credentials/${encodeURIComponent(id)}`);
+    await this.#transport.request(remove(`/credentials/${slot(id)}`, 'credential:delete'));
   }
 
-  async #request(method: string, path: string, body?: unknown): Promise<unknown> {
-    const { status, text } = await exchange(
-      this.#base + path,
-      {
-        method,
-        headers: {
-          accept: 'application/json',
-          'x-n8n-api-key': this.#apiKey,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      },
-      REQUEST_TIMEOUT_MS,
-    );
-    const json = parsed(text);
-    if (status < 200 || status > 299) {
-      const said = (json as { message?: unknown } | null | undefined)?.message;
-      if (typeof said !== 'string') throw notThePublicApi(status);
-      const reason = foreignText(said, 300, [this.#apiKey]);
-      throw new N8nApiError(status, `n8n answered ${method} ${bare(path)} with ${String(status)}: ${reason}`);
+  /** The JSON Schema of a credential's data; undefined when n8n does not know the type: the pack is not installed. */
+  async credentialSchema(type: string): Promise<JsonObject | undefined> {
+    const answer = await unlessGone(this.#transport, read('none', `/credentials/schema/${slot(type)}`));
+    return answer === undefined ? undefined : objectOf(answer, 'the schema of a credential');
+  }
+
+  /** Without what people pinned to nodes for trying out: it can be large, and is nobody else's business. */
+  async #workflows(filter: Readonly<Record<string, string>>): Promise<N8nWorkflow[]> {
+    const pages = async (more: Readonly<Record<string, string>>) =>
+      await listAll(this.#transport, {
+        path: '/workflows',
+        scope: 'workflow:list',
+        what: 'workflows',
+        read: readWorkflow,
+        filter: { ...more, ...filter },
+      });
+    if (!this.#excludesPinnedData) return await pages({});
+    try {
+      return await pages({ excludePinnedData: 'true' });
+    } catch (error) {
+      if (!failedWith(error, 'rejected') || !error.message.includes('excludePinnedData')) throw error;
+      this.#excludesPinnedData = false;
+      return await pages({});
     }
-    if (text !== '' && json === undefined) throw notThePublicApi(status);
-    return json;
   }
-}
-
-function notThePublicApi(status: number): N8nApiError {
-  return new N8nApiError(
-    0,
-    `The answer (${String(status)}) is not JSON of the public API of n8n; check the base address.`,
-  );
 }
 
 /**
@@ -133,16 +286,4 @@ export function instanceAddress(address: string): string {
     throw new Error('The address of n8n must be an http or https address such as https://n8n.example.com.');
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function bare(path: string): string {
-  return path.split('?')[0] ?? path;
 }

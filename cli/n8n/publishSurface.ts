@@ -101,7 +101,7 @@ export async function withdrawSurface(api: N8nPublicApi, surface: PublishedSurfa
   if (left.length > 0) throw new Error(`Remove by hand what is left in n8n: ${left.join(', ')}.`);
 }
 
-type Step = () => Promise<void>;
+type Step = () => Promise<unknown>;
 type Undo = readonly [what: string, step: Step];
 
 /** Tries every step, also after one has failed. @returns what is left */

@@ -50,10 +50,12 @@ describe('how to connect a client', () => {
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves nothing behind in the n8n', async (signal) => {
   const n8n = await UpstreamDouble.start();
-  n8n.on('/api/v1/workflows', json({ data: [] }), json({ id: 'w1', name: 'x', active: false }));
-  n8n.on('/api/v1/credentials', json({ id: 'c1', name: 'c' }), json({ id: 'c2', name: 'u' }));
+  const workflow = json({ id: 'w1', name: 'x', active: false, nodes: [], connections: {}, settings: {} });
+  const credential = (id: string, type: string) => json({ id, name: id, type });
+  n8n.on('/api/v1/workflows', json({ data: [] }), workflow);
+  n8n.on('/api/v1/credentials', credential('c1', 'mcpConsumersApi'), credential('c2', 'mcpUpstreamApi'));
   n8n.on('/mcp/web-app-n8n', json({}, 404));
-  n8n.on('*', json({}));
+  n8n.on('*', workflow);
   try {
     const demo = spawn(process.execPath, ['--import', 'tsx', 'demo/main.ts', '--n8n', n8n.origin], {
       cwd: path.resolve(__dirname, '../../..'),
@@ -63,7 +65,10 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s leaves nothing behind in the n8n',
     let said = '';
     demo.stderr.on('data', (text: Buffer) => (said += text.toString()));
     const ended = once(demo, 'close');
-    while (!n8n.requests.some((request) => request.path.endsWith('/activate'))) await sleep(20);
+    while (!n8n.requests.some((request) => request.path.endsWith('/activate'))) {
+      if (demo.exitCode !== null) throw new Error(`The demo ended by itself: ${said}`);
+      await sleep(20);
+    }
     demo.kill(signal);
     demo.kill(signal);
     expect(await ended).toEqual([130, null]);

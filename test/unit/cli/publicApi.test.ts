@@ -18,17 +18,31 @@ afterAll(async () => {
   await n8n.stop();
 });
 
-const api = (suffix = '') => new N8nPublicApi(n8n.origin + suffix, KEY);
+/** Does not wait in between. */
+const pace = { now: () => 0, random: () => 0, sleep: () => Promise.resolve() };
+const api = (suffix = '') => new N8nPublicApi(n8n.origin + suffix, KEY, { pace });
+
+const workflow = (id: string, name = id, active = false) => ({
+  id,
+  name,
+  active,
+  nodes: [],
+  connections: {},
+  settings: {},
+});
 
 describe('the list of workflows', () => {
   test('is read to its last page', async () => {
     n8n.on(
       '/api/v1/workflows',
-      json({ data: [{ id: 'w1', name: 'a', active: true }], nextCursor: 'c 2' }),
-      json({ data: [{ id: 'w2', name: 'b', active: false }], nextCursor: null }),
+      json({ data: [workflow('w1')], nextCursor: 'c 2' }),
+      json({ data: [workflow('w2')], nextCursor: null }),
     );
     expect((await api().listWorkflows()).map(({ id }) => id)).toEqual(['w1', 'w2']);
-    expect(n8n.requests.map(({ query }) => query)).toEqual(['?limit=100', '?limit=100&cursor=c+2']);
+    expect(n8n.requests.map(({ query }) => query)).toEqual([
+      '?limit=250&excludePinnedData=true',
+      '?limit=250&cursor=c+2&excludePinnedData=true',
+    ]);
   });
 
   test('ends with an error where the pages go round in circles', async () => {
@@ -75,7 +89,7 @@ describe('an address that is not that of an n8n', () => {
     const { origin } = gone;
     await gone.stop();
     const { host } = new URL(origin);
-    await expect(new N8nPublicApi(origin, KEY).listWorkflows()).rejects.toThrow(
+    await expect(new N8nPublicApi(origin, KEY, { pace }).listWorkflows()).rejects.toThrow(
       `No answer from http://${host}: ECONNREFUSED; is n8n running there?`,
     );
   });
@@ -121,13 +135,13 @@ describe('publishing a surface', () => {
   ];
 
   function willing(): void {
+    n8n.on('/api/v1/workflows', json({ data: [], nextCursor: null }), json(workflow('w1')));
     n8n.on(
-      '/api/v1/workflows',
-      json({ data: [], nextCursor: null }),
-      json({ id: 'w1', name: 'x', active: false }),
+      '/api/v1/credentials',
+      json({ id: 'c1', name: 'c', type: 't' }),
+      json({ id: 'c2', name: 'u', type: 't' }),
     );
-    n8n.on('/api/v1/credentials', json({ id: 'c1', name: 'c' }), json({ id: 'c2', name: 'u' }));
-    n8n.on('*', json({}));
+    n8n.on('*', json(workflow('w1')));
     n8n.on('/mcp/web-app-n8n', json({}, 404), json({}, 404), json({}, 401));
   }
 
@@ -146,7 +160,7 @@ describe('publishing a surface', () => {
   });
 
   test('writes nothing where a workflow of that name exists', async () => {
-    n8n.on('/api/v1/workflows', json({ data: [{ id: 'w7', name: 'owner:web-app-n8n', active: true }] }));
+    n8n.on('/api/v1/workflows', json({ data: [workflow('w7', 'owner:web-app-n8n', true)] }));
     await expect(publishSurface(api(), endpoint(), wishes)).rejects.toThrow(
       'exists already (w7); remove it and its two credentials named ' +
         'owner:web-app-n8n consumers and owner:web-app-n8n upstream first',
@@ -200,7 +214,7 @@ describe('publishing a surface', () => {
     const interrupt = new AbortController();
     n8n.on('/api/v1/credentials', (response) => {
       interrupt.abort(new Error('Interrupted'));
-      json({ id: 'c1', name: 'c' })(response);
+      json({ id: 'c1', name: 'c', type: 't' })(response);
     });
     await expect(publishSurface(api(), endpoint(), wishes, interrupt.signal)).rejects.toThrow('Interrupted');
     expect(made()).toEqual(['POST /api/v1/credentials', 'DELETE /api/v1/credentials/c1']);
@@ -217,7 +231,7 @@ describe('publishing a surface', () => {
   });
 
   test('is withdrawn as far as it goes, and what is left is named', async () => {
-    n8n.on('*', json({}));
+    n8n.on('*', json(workflow('w1')));
     n8n.on('/api/v1/workflows/w1', json({ message: 'Forbidden' }, 403));
     const surface = { workflowId: 'w1', workflowName: 'x', credentialIds: ['c1', 'c2'] };
     await expect(withdrawSurface(api(), surface)).rejects.toThrow('workflow w1');

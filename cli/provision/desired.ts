@@ -1,0 +1,152 @@
+import path from 'node:path';
+import { sha256Of } from '../../core/contract/canonical';
+import type { Contract } from '../../core/contract/schema';
+import { sha256 } from '../../core/server/bearer';
+import { upstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
+import { OperatorError } from '../operator/error';
+import type { Operator, WantedSurface } from '../operator/load';
+import type { OperatorConsumer, OperatorFile, OperatorSurface } from '../operator/schema';
+import { readSecret } from '../secrets';
+import type { ServedLedger } from './ledger';
+
+/** One row of the consumers credential, as n8n keeps it: hashes, never bearers. */
+export interface ConsumerRow {
+  readonly id: string;
+  readonly tokenSha256: string;
+  readonly tools: string;
+  readonly expiresAt: string;
+  readonly tenant: string;
+}
+
+/** What n8n is to hold for one enabled surface. */
+export interface DesiredSurface {
+  readonly applicationId: string;
+  /** `<owner>:<application_id>`: the workflow, and the start of the names of its credentials. */
+  readonly name: string;
+  readonly contract: Contract;
+  readonly contractHash: string;
+  readonly recording: OperatorSurface['recording'];
+  readonly consumers: { readonly name: string; readonly data: { consumers: { values: ConsumerRow[] } } };
+  readonly upstream: { readonly name: string; readonly data: UpstreamCredential & { testPath: string } };
+  /** The same without secrets, for the ledger. */
+  readonly described: {
+    readonly rows: ServedLedger['consumers']['rows'];
+    readonly upstream: Omit<ServedLedger['upstream'], 'id' | 'fingerprint'>;
+  };
+}
+
+export const surfaceName = (owner: string, applicationId: string): string => `${owner}:${applicationId}`;
+export const consumersName = (name: string): string => `${name} consumers`;
+export const upstreamName = (name: string): string => `${name} upstream`;
+
+/** `mcp-curated token` gives 43 characters. */
+const LEAST_TOKEN_CHARACTERS = 32;
+
+/**
+ * What an enabled surface is to look like, its secrets included.
+ *
+ * @throws OperatorError that names the reference at fault, never the secret
+ */
+export async function desiredSurface(operator: Operator, wanted: WantedSurface): Promise<DesiredSurface> {
+  const { file, folder } = operator;
+  const { surface, contract } = wanted;
+  const { application_id: applicationId } = surface;
+  const name = surfaceName(file.owner, applicationId);
+  const secretOf = async (reference: string) => await resolveSecret(reference, applicationId, folder);
+  const rows = await Promise.all(
+    surface.consumers.map(async (id) => rowOf(consumerOf(file, id), surface, contract, secretOf)),
+  );
+  refuseShared(applicationId, rows);
+  const { base_url, authentication, name: field = '', secret: reference, test_path } = surface.upstream;
+  const upstream = {
+    baseUrl: base_url,
+    authentication,
+    name: field,
+    secret: reference === undefined ? '' : await secretOf(reference),
+    testPath: test_path,
+  };
+  upstreamAccess(upstream);
+  return {
+    applicationId,
+    name,
+    contract,
+    contractHash: sha256Of(contract),
+    recording: surface.recording,
+    consumers: { name: consumersName(name), data: { consumers: { values: rows } } },
+    upstream: { name: upstreamName(name), data: upstream },
+    described: {
+      rows: rows.map(({ id, tools, expiresAt, tenant }) => ({
+        id,
+        tools: tools.split(', '),
+        expires_at: expiresAt || null,
+        tenant: tenant || null,
+      })),
+      upstream: { base_url, authentication, name: field, test_path },
+    },
+  };
+}
+
+function consumerOf({ consumers }: OperatorFile, id: string): OperatorConsumer {
+  const found = consumers.find((consumer) => consumer.id === id);
+  if (!found)
+    throw new OperatorError('operator_file_invalid', `${id} is not one of the consumers of this file.`);
+  return found;
+}
+
+async function rowOf(
+  consumer: OperatorConsumer,
+  surface: OperatorSurface,
+  contract: Contract,
+  secretOf: (reference: string) => Promise<string>,
+): Promise<ConsumerRow> {
+  const tools = surface.consumer_tools?.[consumer.id] ?? contract.tools.allowlist;
+  return {
+    id: consumer.id,
+    tokenSha256: consumer.token_sha256 ?? hashOf(await secretOf(consumer.token ?? ''), consumer.id),
+    tools: tools.join(', '),
+    expiresAt: consumer.expires_at ?? '',
+    tenant: consumer.tenant ?? '',
+  };
+}
+
+function hashOf(token: string, id: string): string {
+  if (token.length < LEAST_TOKEN_CHARACTERS) {
+    throw new OperatorError(
+      'secret_too_short',
+      `The bearer of ${id} is shorter than ${String(LEAST_TOKEN_CHARACTERS)} characters; mcp-curated token makes one.`,
+    );
+  }
+  return sha256(token).toString('hex');
+}
+
+function refuseShared(applicationId: string, rows: readonly ConsumerRow[]): void {
+  for (const { id, tokenSha256 } of rows) {
+    const other = rows.find((row) => row.tokenSha256 === tokenSha256 && row.id !== id);
+    if (!other) continue;
+    throw new OperatorError(
+      'token_shared',
+      `${id} and ${other.id} have one bearer at ${applicationId}; every consumer needs its own.`,
+    );
+  }
+}
+
+/** The secret that a reference of an operator file points to. @throws OperatorError `secret_unreadable` */
+export async function resolveSecret(
+  reference: string,
+  applicationId: string,
+  folder: string,
+): Promise<string> {
+  const named = reference.replaceAll('{application_id}', applicationId);
+  const at = named.startsWith('file:') ? `file:${path.resolve(folder, named.slice('file:'.length))}` : named;
+  try {
+    return await readSecret(at);
+  } catch (error) {
+    throw new OperatorError(
+      'secret_unreadable',
+      error instanceof Error ? error.message : 'The secret cannot be read.',
+      {
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,72 @@
+import { Option, type Command } from 'commander';
+import { initCommand } from './commands/init';
+import { applyCommand, planCommand, type ProvisionFlags } from './commands/provision';
+import { destroyCommand, pruneCommand, type RemoveFlags } from './commands/remove';
+import { tokenCommand } from './commands/token';
+import { interruptible } from './interrupt';
+import { example, outputOf, type Exit } from './registered';
+
+const file = () => new Option('--file <file>', 'the operator file').default('mcp-curated.yml');
+const only = () =>
+  new Option('--only <application_id...>', 'just these surfaces').default([] as string[], 'all surfaces');
+
+/** Commands for those who operate an n8n. */
+export function registerProvisioning(program: Command, exit: Exit): void {
+  program
+    .command('init')
+    .description('write an operator file to start from')
+    .addOption(file())
+    .addHelpText('after', example('mcp-curated init'))
+    .action(async (flags: { file: string }, command: Command) => {
+      exit(await initCommand(flags.file, outputOf(command)));
+    });
+
+  program
+    .command('plan')
+    .description(
+      'show what apply would change, field by field; changes nothing, exit 2 when there is something',
+    )
+    .addOption(file())
+    .addOption(only())
+    .addHelpText('after', example('mcp-curated plan --only web-app-prometheus'))
+    .action(async (flags: ProvisionFlags, command: Command) => {
+      exit(await interruptible(async (signal) => await planCommand(flags, outputOf(command), signal)));
+    });
+
+  program
+    .command('apply')
+    .description('make n8n as the operator file says; can be interrupted and run again')
+    .addOption(file())
+    .addOption(only())
+    .addHelpText('after', example('mcp-curated --json apply'))
+    .action(async (flags: ProvisionFlags, command: Command) => {
+      exit(await interruptible(async (signal) => await applyCommand(flags, outputOf(command), signal)));
+    });
+
+  program
+    .command('prune')
+    .description('remove managed workflows that the operator file does not name any more')
+    .addOption(file())
+    .addHelpText('after', example('mcp-curated prune'))
+    .action(async (flags: RemoveFlags, command: Command) => {
+      exit(await interruptible(async (signal) => await pruneCommand(flags, outputOf(command), signal)));
+    });
+
+  program
+    .command('destroy')
+    .description('remove everything that the owner of the operator file manages, and nothing else')
+    .addOption(file())
+    .option('--confirm <owner>', 'the owner once more')
+    .addHelpText('after', example('mcp-curated destroy --confirm my-company'))
+    .action(async (flags: RemoveFlags, command: Command) => {
+      exit(await interruptible(async (signal) => await destroyCommand(flags, outputOf(command), signal)));
+    });
+
+  program
+    .command('token')
+    .description('make a bearer and its SHA-256')
+    .addHelpText('after', example('mcp-curated --json token'))
+    .action((_options: object, command: Command) => {
+      exit(tokenCommand(outputOf(command)));
+    });
+}
