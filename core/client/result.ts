@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
-import { headOf } from '../policy/redaction';
+import { headOf, REDACTED } from '../policy/redaction';
 
 /** What a call gave back: the server's blocks as they came, each of a known type. */
 export interface CallOutcome {
@@ -16,8 +16,26 @@ export interface Attachment {
   readonly fileName: string | undefined;
 }
 
-export function outcomeOf(result: CallToolResult): CallOutcome {
-  return { isError: result.isError === true, content: result.content, structured: result.structuredContent };
+/**
+ * @param secrets of the credential: a server that repeats what it was shown must not show it to a model
+ */
+export function outcomeOf(result: CallToolResult, secrets: readonly string[]): CallOutcome {
+  const { isError, content, structuredContent } = withoutSecrets(result, secrets);
+  return { isError: isError === true, content, structured: structuredContent };
+}
+
+/** Shorter texts would be found by chance. */
+const LEAST_SECRET_CHARACTERS = 8;
+
+/** An answer of a server in which nothing of our credential is left. The same object where there was nothing. */
+export function withoutSecrets<T extends object>(result: T, secrets: readonly string[]): T {
+  const wanted = secrets.filter((secret) => secret.length >= LEAST_SECRET_CHARACTERS);
+  if (wanted.length === 0) return result;
+  const text = JSON.stringify(result);
+  const escaped = wanted.map((secret) => JSON.stringify(secret).slice(1, -1));
+  if (!escaped.some((secret) => text.includes(secret))) return result;
+  const clean = escaped.reduce((shown, secret) => shown.replaceAll(secret, REDACTED), text);
+  return JSON.parse(clean) as T;
 }
 
 /**

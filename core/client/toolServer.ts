@@ -19,7 +19,7 @@ import { compareIdentity, type ServerIdentity } from './identity';
 import { listTools, type ListedTool, type Listing } from './listing';
 import type { DatedListing, ListingCache } from './listingCache';
 import { secretsOf } from './oauth';
-import { outcomeOf, type CallOutcome } from './result';
+import { outcomeOf, withoutSecrets, type CallOutcome } from './result';
 import { Shared } from './shared';
 import { verify, type Verified } from './verify';
 
@@ -114,14 +114,9 @@ export class ToolServer {
 
   /** Reads one resource. The caller has checked that it may be read. @throws PolicyError */
   async readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
-    return await this.#reopening(
-      signal,
-      async () =>
-        await this.#request(
-          signal,
-          async ({ client }, options) => await client.readResource({ uri }, options),
-        ),
-    );
+    const read = async () =>
+      await this.#request(signal, async ({ client }, options) => await client.readResource({ uri }, options));
+    return withoutSecrets(await this.#reopening(signal, read), secretsOf(this.#access));
   }
 
   /** Ends what is under way and closes the connection. Never throws; may be called again. */
@@ -177,7 +172,7 @@ export class ToolServer {
       return await client.callTool({ name, arguments: args }, request);
     });
     this.#refuseInputRequest(result);
-    const outcome = outcomeOf(result);
+    const outcome = outcomeOf(result, secretsOf(this.#access));
     if (
       outputSchema &&
       outcome.structured !== undefined &&

@@ -3,14 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { serverAccess } from '../../core/client/access';
-import { pinText } from '../../core/client/allowlist';
-import { identityText } from '../../core/client/identity';
-import { ListingCache } from '../../core/client/listingCache';
-import { ToolServer } from '../../core/client/toolServer';
 import { startHost, type Host } from '../hosts/host';
 import { HOST_VERSIONS } from '../hosts/install';
 import { createAgent, openAiCredential, type CredentialRef } from '../support/agent';
+import { clientCredential, clientToolNode, reviewServer } from '../support/clientNodes';
 import { eventually } from '../support/editWorkflow';
 import { node, type ToolNode } from '../support/handMade';
 import { packTarball } from '../support/pack';
@@ -138,35 +134,12 @@ function nativePrefix({ host }: Workbench): string {
 
 async function oursTool({ host, server }: Workbench): Promise<ToolNode> {
   const endpoint = `${server.origin}/mcp`;
-  const credentialData = { endpoint, transport: 'auto', authentication: 'none', allowedNetworks: 'loopback' };
-  const credential = await host.api.post<{ id: string; name: string }>('/credentials', {
-    name: `bench server ${randomUUID()}`,
-    type: 'mcpAllowlistClientApi',
-    data: credentialData,
+  const reviewed = await reviewServer(endpoint);
+  const credential = await clientCredential(host, `bench server ${randomUUID()}`, endpoint);
+  return clientToolNode('Tools', credential, {
+    server: reviewed.server,
+    tools: reviewed.pins(...TOOL_NAMES),
   });
-  const access = serverAccess({ endpoint, authentication: 'none', allowedNetworks: 'loopback' });
-  const settings = {
-    timeoutSeconds: 10,
-    responseBytes: 1_048_576,
-    listAgeSeconds: 0,
-    compareEveryCall: false,
-  };
-  const look = new ToolServer(
-    access,
-    settings,
-    { warn: () => undefined, debug: () => undefined },
-    new ListingCache(),
-  );
-  const { identity, tools } = await look.listing(new AbortController().signal);
-  await look.close();
-  return {
-    ...node('Tools', 'n8n-nodes-mcp-curated.mcpAllowlistClientTool', 1, {
-      server: identityText(identity),
-      tools: tools.map(({ descriptor, pin }) => pinText({ name: descriptor.name, pin })),
-      options: {},
-    }),
-    credentials: { mcpAllowlistClientApi: credential },
-  };
 }
 
 function nativeTool({ host, server }: Workbench): ToolNode {

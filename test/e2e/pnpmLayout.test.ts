@@ -13,6 +13,8 @@ import {
   openAiCredential,
   readToolsOf,
 } from '../support/agent';
+import { CLIENT_TOOL_TYPE, clientCredential, clientToolNode, reviewServer } from '../support/clientNodes';
+import { startEverything } from '../support/everythingServer';
 import type { ToolNode } from '../support/handMade';
 import { hosts, packedTarball } from '../support/hostsFixture';
 import { faultsIn } from '../support/logWatch';
@@ -52,6 +54,22 @@ const KINDS: Record<string, (host: Host, stops: (() => Promise<void>)[]) => Prom
       tools: await readToolsOf('web-app-n8n', credential),
       call: { call: 'n8n_list_workflows', args: { limit: 3 } },
       hears: /Orders.*truncated/,
+    };
+  },
+  async [CLIENT_TOOL_TYPE](host, stops) {
+    const everything = await startEverything();
+    stops.push(() => everything.stop());
+    const reviewed = await reviewServer(everything.endpoint);
+    const credential = await clientCredential(host, 'pnpm foreign server', everything.endpoint);
+    return {
+      tools: [
+        clientToolNode('Everything', credential, {
+          server: reviewed.server,
+          tools: reviewed.pins('echo', 'get-sum'),
+        }),
+      ],
+      call: { call: 'get-sum', args: { a: 20, b: 22 } },
+      hears: /42/,
     };
   },
 };

@@ -1,6 +1,7 @@
 import type { ContentBlock } from '@modelcontextprotocol/client';
 import { attachmentsOf, blockForItem, bounded, resultText } from '../../../core/client/result';
 import { McpServerDouble, tool } from '../../support/mcpServerDouble';
+import { newBearer } from '../../support/publish';
 import { going, pinned, refused, useHarness } from './harness';
 
 const harness = useHarness();
@@ -14,6 +15,23 @@ async function outcomeFor(result: unknown, more: object = {}) {
   return await server.call(pinned(double), 'one', {}, going());
 }
 const textFor = async (result: unknown, most = 10_000) => resultText(await outcomeFor(result), most);
+
+describe('a server that repeats our bearer', () => {
+  it('does not show it to a model: neither in text nor in structured content nor in a resource', async () => {
+    const token = newBearer();
+    const double = await harness.double({ tools: [tool('one')] });
+    double.on('tools/call', () => ({
+      content: [{ type: 'text', text: `You sent Bearer ${token}.` }],
+      structuredContent: { headers: [{ authorization: `Bearer ${token}` }] },
+    }));
+    double.on('resources/read', () => ({ contents: [{ uri: 'a://b', text: token }] }));
+    const { server } = harness.client(double.endpoint, { credential: { authentication: 'bearer', token } });
+    const outcome = await server.call(pinned(double), 'one', {}, going());
+    expect(outcome.structured).toEqual({ headers: [{ authorization: 'Bearer [redacted]' }] });
+    const read = await server.readResource('a://b', going());
+    expect(JSON.stringify([outcome, read])).not.toContain(token);
+  });
+});
 
 describe('a result as text', () => {
   it('is an outcome that says that it is an error when the server says so (C037)', async () => {
