@@ -8,11 +8,14 @@ import type { Operator, WantedSurface } from '../operator/load';
 import type { OperatorConsumer, OperatorFile, OperatorSurface } from '../operator/schema';
 import { readSecret } from '../secrets';
 import type { ServedLedger } from './ledger';
+import { nextReference } from './secretFiles';
 
 /** One row of the consumers credential, as n8n keeps it: hashes, never bearers. */
 export interface ConsumerRow {
   readonly id: string;
   readonly tokenSha256: string;
+  /** While a bearer is being replaced: that of the new one. Empty otherwise. */
+  readonly secondTokenSha256: string;
   readonly tools: string;
   readonly expiresAt: string;
   readonly tenant: string;
@@ -53,8 +56,9 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
   const { application_id: applicationId } = surface;
   const name = surfaceName(file.owner, applicationId);
   const secretOf = async (reference: string) => await resolveSecret(reference, applicationId, folder);
+  const nextOf = async (reference: string) => await nextReference(reference, applicationId, folder);
   const rows = await Promise.all(
-    surface.consumers.map(async (id) => rowOf(consumerOf(file, id), surface, contract, secretOf)),
+    surface.consumers.map(async (id) => rowOf(consumerOf(file, id), surface, contract, secretOf, nextOf)),
   );
   refuseShared(applicationId, rows);
   const { base_url, authentication, name: field = '', secret: reference, test_path } = surface.upstream;
@@ -98,11 +102,14 @@ async function rowOf(
   surface: OperatorSurface,
   contract: Contract,
   secretOf: (reference: string) => Promise<string>,
+  nextOf: (reference: string) => Promise<string | undefined>,
 ): Promise<ConsumerRow> {
   const tools = surface.consumer_tools?.[consumer.id] ?? contract.tools.allowlist;
+  const next = consumer.token === undefined ? undefined : await nextOf(consumer.token);
   return {
     id: consumer.id,
     tokenSha256: consumer.token_sha256 ?? hashOf(await secretOf(consumer.token ?? ''), consumer.id),
+    secondTokenSha256: next === undefined ? '' : hashOf(await secretOf(next), consumer.id),
     tools: tools.join(', '),
     expiresAt: consumer.expires_at ?? '',
     tenant: consumer.tenant ?? '',

@@ -1,4 +1,3 @@
-import { getEventListeners, getMaxListeners } from 'node:events';
 import { backOffMs, retryAfterMs, Semaphore } from '../../../cli/n8n/pacing';
 import { type N8nPublicApi } from '../../../cli/n8n/publicApi';
 import { N8nApiDouble, type Fault } from '../../support/n8nApiDouble';
@@ -158,13 +157,16 @@ describe('a signal', () => {
     expect(n8n.requests).toHaveLength(1);
   });
 
-  test('may be waited on by any number of requests: Node warns of no leak', async () => {
+  test('is no longer listened to by who has waited for a place', async () => {
     const { signal } = new AbortController();
-    const api = clientOf(n8n, { signal });
-    await Promise.all(Array.from({ length: 40 }, () => api.listTags()));
-    // 0 is without a bound.
-    expect(getMaxListeners(signal)).toBe(0);
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    const added = jest.spyOn(signal, 'addEventListener');
+    const removed = jest.spyOn(signal, 'removeEventListener');
+    const places = new Semaphore(4);
+    await Promise.all(Array.from({ length: 12 }, () => places.run(() => Promise.resolve(), signal)));
+    expect(added).toHaveBeenCalledTimes(8);
+    expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
+      added.mock.calls.map(([, listener]) => listener),
+    );
   });
 
   test('ends a read that is under way', async () => {
