@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { initCommand } from './commands/init';
 import { applyCommand, planCommand, type ProvisionFlags } from './commands/provision';
 import { destroyCommand, pruneCommand, type RemoveFlags } from './commands/remove';
+import { rotateCommand, type RotateFlags } from './commands/rotate';
 import { tokenCommand } from './commands/token';
 import { interruptible } from './interrupt';
 import { example, outputOf, type Exit } from './registered';
@@ -60,6 +61,20 @@ export function registerProvisioning(program: Command, exit: Exit): void {
     .addHelpText('after', example('mcp-curated destroy --confirm my-company'))
     .action(async (flags: RemoveFlags, command: Command) => {
       exit(await interruptible(async (signal) => await destroyCommand(flags, outputOf(command), signal)));
+    });
+
+  program
+    .command('rotate')
+    .description('replace one secret of a surface: issue, let both in, prove the new one, revoke the old one')
+    .argument('<application_id>', 'the surface')
+    .addOption(file())
+    .option('--consumer <id>', "that consumer's bearer, kept in a file")
+    .option('--upstream', 'the secret for the application; the new one is in <file>.next')
+    .addHelpText('after', example('mcp-curated rotate web-app-prometheus --consumer client-claude'))
+    .action(async (applicationId: string, flags: RotateFlags, command: Command) => {
+      const run = async (signal: AbortSignal) =>
+        await rotateCommand(applicationId, flags, outputOf(command), signal);
+      exit(await interruptible(run));
     });
 
   program

@@ -1,0 +1,175 @@
+import { readFile } from 'node:fs/promises';
+import { failedWith, type N8nPublicApi, type N8nWorkflow } from '../n8n/publicApi';
+import type { Operator, WantedSurface } from '../operator/load';
+import { applyPlan, type ApplyOptions } from './apply';
+import { removeCredentials } from './credentials';
+import { desiredSurface, resolveSecret, type DesiredSurface } from './desired';
+import { untilServed } from './endpoint';
+import { fingerprintOf } from './fingerprint';
+import type { Ledger } from './ledger';
+import { harmlessTool, readFailure } from './mcpProbe';
+import { findManaged, observe } from './observe';
+import { makePlan } from './plan';
+import { RotationError } from './rotationError';
+import { forgetOld, isThere, promote, secretFile, type SecretFile } from './secretFiles';
+import { credentialIdsIn, ledgerOf, managedWorkflow, mergedInto } from './workflow';
+
+/**
+ * Replaces the secret with which a surface asks its application. The new one, issued there, stands in `<file>.next`. It
+ * gets a credential of its own, the workflow is pointed at it, and a real read proves it; if upstream refuses it, the
+ * workflow goes back to the old one. Only then the old credential is deleted and the file replaced. Until then a plain
+ * `apply` leads back to the old secret, which still works.
+ *
+ * @throws RotationError, and what apply throws
+ */
+export async function rotateUpstream(
+  api: N8nPublicApi,
+  operator: Operator,
+  applicationId: string,
+  options: ApplyOptions,
+): Promise<void> {
+  const wanted = wantedSurface(operator, applicationId);
+  const file = upstreamFile(operator, wanted);
+  const next = await nextSecret(file);
+  const { tool, bearer } = await proofOf(operator, wanted);
+  await reconcile(api, operator, applicationId, options);
+  const desired = await desiredSurface(operator, wanted);
+  const changed = {
+    ...desired,
+    upstream: { ...desired.upstream, data: { ...desired.upstream.data, secret: next } },
+  };
+  const { owner } = operator.file;
+  const workflow = findManaged(await observe(api), owner, applicationId);
+  if (!workflow) throw new RotationError('apply_failed', `${applicationId} has no workflow; run apply.`);
+  const before = ledgerOf(workflow);
+  const endpoint = `${options.address}/mcp/${desired.contract.endpoint.path}`;
+
+  options.signal.throwIfAborted();
+  options.onProgress(`${applicationId}: trying the new secret`);
+  await removeUnused(api, desired.upstream.name, workflow);
+  const made = await api.createCredential(desired.upstream.name, 'mcpUpstreamApi', changed.upstream.data);
+  try {
+    await pointAt(api, workflow, changed, made.id);
+    await untilServed(endpoint, desired.name, options.signal);
+    const failure = await readFailure(endpoint, bearer, tool, options.signal);
+    if (failure !== undefined) throw refused(applicationId, failure);
+  } catch (error) {
+    // Back to what worked, before anything is deleted.
+    if (before?.served) await pointAt(api, workflow, desired, before.served.upstream.id);
+    await removeCredentials(api, [made.id]);
+    throw error;
+  }
+  options.onProgress(`${applicationId}: the new secret works`);
+  await promote(file);
+  if (before?.served) await removeCredentials(api, [before.served.upstream.id]);
+  await forgetOld(file);
+}
+
+function refused(applicationId: string, code: string): RotationError {
+  return new RotationError(
+    'new_secret_refused',
+    `With the new secret ${applicationId} answers ${code}; the surface uses the old one again.`,
+  );
+}
+
+function wantedSurface({ surfaces }: Operator, applicationId: string): WantedSurface {
+  const wanted = surfaces.find(({ surface }) => surface.application_id === applicationId);
+  if (wanted?.surface.enabled) return wanted;
+  throw new RotationError(
+    'surface_disabled',
+    `${applicationId} is not an enabled surface of the operator file.`,
+  );
+}
+
+function upstreamFile({ folder }: Operator, { surface }: WantedSurface): SecretFile {
+  const found = secretFile(surface.upstream.secret ?? '', surface.application_id, folder);
+  if (found) return found;
+  throw new RotationError(
+    'rotation_needs_file',
+    `The upstream secret of ${surface.application_id} is not in a file; refer to it as file:PATH.`,
+  );
+}
+
+async function nextSecret({ next }: SecretFile): Promise<string> {
+  const secret = (await isThere(next)) ? (await readFile(next, 'utf8')).trim() : '';
+  if (secret !== '') return secret;
+  throw new RotationError(
+    'next_secret_missing',
+    `Issue the new secret in the application and write it to ${next} (mode 600), then run it again.`,
+  );
+}
+
+/** Whose bearer and which tool prove that upstream takes the secret. */
+async function proofOf(
+  { file, folder }: Operator,
+  { surface, contract }: WantedSurface,
+): Promise<{ tool: string; bearer: string }> {
+  const applicationId = surface.application_id;
+  const consumer = file.consumers.find(
+    ({ id, token }) => token !== undefined && surface.consumers.includes(id),
+  );
+  const tools = consumer && surface.consumer_tools?.[consumer.id];
+  const operations = contract.operations.filter(({ name }) => tools?.includes(name) ?? true);
+  const tool = harmlessTool({ ...contract, operations });
+  if (consumer?.token === undefined || tool === undefined) {
+    throw new RotationError(
+      'nothing_to_prove_with',
+      `${applicationId} has no consumer whose bearer is known here and that may call a tool without arguments.`,
+    );
+  }
+  return { tool, bearer: await resolveSecret(consumer.token, applicationId, folder) };
+}
+
+async function reconcile(
+  api: N8nPublicApi,
+  operator: Operator,
+  applicationId: string,
+  options: ApplyOptions,
+): Promise<void> {
+  const plan = await makePlan(operator, await observe(api), [applicationId]);
+  const failed = (await applyPlan(api, plan, options)).find(({ error }) => error !== null);
+  if (failed?.error)
+    throw new RotationError('apply_failed', `${failed.applicationId}: ${failed.error.message}`);
+}
+
+/** Credentials of that name which an interrupted rotation made and which no workflow uses. */
+async function removeUnused(api: N8nPublicApi, name: string, workflow: N8nWorkflow): Promise<void> {
+  const used = new Set(credentialIdsIn(workflow, 'mcpUpstreamApi'));
+  const listed = await api.listCredentials();
+  const candidates = listed === 'unsupported' ? await api.unusedCredentials() : listed;
+  const ours = candidates.filter((credential) => credential.name === name && !used.has(credential.id));
+  await removeCredentials(
+    api,
+    ours.map(({ id }) => id),
+  );
+}
+
+async function pointAt(
+  api: N8nPublicApi,
+  workflow: N8nWorkflow,
+  desired: DesiredSurface,
+  upstreamId: string,
+): Promise<void> {
+  const before = ledgerOf(workflow);
+  if (!before?.served)
+    throw new RotationError('apply_failed', `${desired.applicationId} has no ledger; run apply.`);
+  const upstream = {
+    ...before.served.upstream,
+    id: upstreamId,
+    fingerprint: await fingerprintOf(desired.upstream.data),
+  };
+  const ledger: Ledger = { ...before, served: { ...before.served, upstream } };
+  const credentials = {
+    consumers: { id: before.served.consumers.id, name: desired.consumers.name },
+    upstream: { id: upstreamId, name: desired.upstream.name },
+  };
+  const wanted = managedWorkflow(desired, credentials, ledger);
+  const write = async () =>
+    await api.updateWorkflow(workflow.id, mergedInto(workflow, wanted), workflow.settings);
+  const written = await write().catch(async (error: unknown) => {
+    // n8n 2.x may still be publishing what apply has just written.
+    if (!failedWith(error, 'conflict')) throw error;
+    return await write();
+  });
+  if (!written.active) await api.activateWorkflow(workflow.id);
+}
