@@ -75,7 +75,6 @@ async function credentialOf(endpoint: string, flags: PinFlags): Promise<ServerCr
 
 interface Earlier {
   readonly server: string;
-  readonly catalogue: string;
   readonly pins: ReturnType<typeof parsePins>;
   readonly known: ReadonlyMap<string, ToolDescriptor>;
 }
@@ -88,7 +87,7 @@ async function readEarlier(file: string): Promise<Earlier> {
       descriptors.map((descriptor) => pinText({ name: descriptor.name, pin: pinOf(descriptor) })),
     );
     if (typeof server !== 'string' || typeof catalogue_pin !== 'string') throw new TypeError('no review');
-    return { server, catalogue: catalogue_pin, pins, known };
+    return { server, pins, known };
   } catch (error) {
     throw new Error(`${file} is no output of mcp-curated --json pin; write it anew.`, { cause: error });
   }

@@ -51,6 +51,7 @@ export interface ServerAccess {
 const TRANSPORTS: readonly unknown[] = ['auto', 'httpStreamable', 'sse'];
 const ALGORITHMS = new Set(['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA']);
 const policies = new Map<string, EgressPolicy>();
+const MOST_POLICIES = 200;
 
 /**
  * Reads a credential. Everything in it is checked before anything is sent.
@@ -171,6 +172,8 @@ function policyOf(allowed: string): EgressPolicy {
   const known = policies.get(allowed);
   if (known) return known;
   const policy = egressPolicy(allowed);
+  // An expression in n8n could give another one each time.
+  if (policies.size >= MOST_POLICIES) policies.clear();
   policies.set(allowed, policy);
   return policy;
 }

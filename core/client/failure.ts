@@ -12,6 +12,7 @@ import { PolicyError, type ErrorCode } from '../policy/errors';
 import { foreignText } from '../policy/redaction';
 
 const REASON_CHARACTERS = 300;
+const SENTENCE_CHARACTERS = 2_000;
 
 /**
  * What went wrong between us and a server, as a code and a sentence. The server's own words are foreign text: they are
@@ -21,7 +22,7 @@ const REASON_CHARACTERS = 300;
  */
 export function failureOf(error: unknown, secrets: readonly string[]): PolicyError {
   const own = inChain(error, (one) => (one instanceof PolicyError ? one : undefined));
-  if (own) return own;
+  if (own) return withoutSecretsIn(own, secrets);
   const shown = (text: string) => foreignText(text, REASON_CHARACTERS, secrets);
   const status = statusOf(error);
   if (status !== undefined) return httpFailure(status, shown(bodyOf(error)), error);
@@ -65,6 +66,18 @@ export function failureOf(error: unknown, secrets: readonly string[]): PolicyErr
   return ended(error);
 }
 
+/** Our own sentences may hold words of the server too, such as where it redirects to. */
+function withoutSecretsIn(error: PolicyError, secrets: readonly string[]): PolicyError {
+  const message = foreignText(error.message, SENTENCE_CHARACTERS, secrets);
+  if (message === foreignText(error.message, SENTENCE_CHARACTERS)) return error;
+  const { code, pointer, retryAfterSeconds } = error;
+  return new PolicyError(code, message, {
+    cause: error,
+    ...(pointer === undefined ? {} : { pointer }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
+
 function ended(cause: unknown): PolicyError {
   const sentence = 'The MCP server ended the connection or could not be reached.';
   return new PolicyError('upstream_unreachable', sentence, { cause });
@@ -85,6 +98,17 @@ export function statusOf(error: unknown): number | undefined {
       (value): value is number => typeof value === 'number' && value >= 300 && value <= 599,
     );
   });
+}
+
+/** The server has forgotten our session. */
+export class SessionLoss extends Error {}
+
+/** MCP 2025-11-25, "Session Management": 404 to a request with a session id means that the session is over. */
+export function isSessionLoss(error: unknown): boolean {
+  if (error instanceof PolicyError) return false;
+  if (statusOf(error) === 404) return true;
+  const { message } = error as { message?: unknown };
+  return statusOf(error) === 400 && typeof message === 'string' && /session|not initialized/i.test(message);
 }
 
 function bodyOf(error: unknown): string {

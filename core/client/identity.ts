@@ -17,6 +17,8 @@ export function identityText({ name, origin }: ServerIdentity): string {
   return `${name}@${origin}`;
 }
 
+const SHOWN = 120;
+
 /** @throws PolicyError `pin_malformed` */
 export function parseIdentity(text: string): ServerIdentity {
   const at = text.lastIndexOf('@');
@@ -33,9 +35,14 @@ export function parseIdentity(text: string): ServerIdentity {
 /**
  * A renamed or re-pointed server defeats every hash of its tools, so both are compared first.
  *
+ * @param secrets of the credential, which the server may call itself by
  * @throws PolicyError `endpoint_drift` or `server_drift`
  */
-export function compareIdentity(pinned: ServerIdentity, live: ServerIdentity): void {
+export function compareIdentity(
+  pinned: ServerIdentity,
+  live: ServerIdentity,
+  secrets: readonly string[] = [],
+): void {
   if (pinned.origin !== live.origin) {
     throw new PolicyError(
       'endpoint_drift',
@@ -45,9 +52,7 @@ export function compareIdentity(pinned: ServerIdentity, live: ServerIdentity): v
   if (pinned.name !== live.name) {
     throw new PolicyError(
       'server_drift',
-      `The server was reviewed as "${shown(pinned.name)}" and now calls itself "${shown(live.name)}"; review its tools again.`,
+      `The server was reviewed as "${foreignText(pinned.name, SHOWN, secrets)}" and now calls itself "${foreignText(live.name, SHOWN, secrets)}"; review its tools again.`,
     );
   }
 }
-
-const shown = (name: string) => foreignText(name, 120);

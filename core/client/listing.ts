@@ -9,6 +9,8 @@ export interface ListedTool {
   /** What a model would see of it. */
   readonly descriptor: ToolDescriptor;
   readonly pin: string;
+  /** Length of it as JSON. */
+  readonly characters: number;
 }
 
 /** Everything that a server lists, at one moment. */
@@ -22,6 +24,8 @@ export interface Listing {
 
 const MOST_PAGES = 64;
 const MOST_TOOLS = 2_000;
+/** Of all tools together, as JSON. */
+const MOST_CHARACTERS = 16_777_216;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
 
@@ -48,21 +52,23 @@ export async function listTools(
   const tools: ListedTool[] = [];
   const cursors = new Set<string>();
   let unreadable = 0;
+  let characters = 0;
   let cursor: string | undefined;
   do {
     const params = cursor === undefined ? {} : { cursor };
     const page = await client.request({ method: 'tools/list', params }, pageSchema, options);
     for (const entry of page.tools) {
       const tool = listedTool(entry);
+      characters += tool?.characters ?? 0;
       if (tool) tools.push(tool);
       else unreadable += 1;
     }
+    if (tools.length > MOST_TOOLS || characters > MOST_CHARACTERS) throw endless();
     cursor = page.nextCursor ?? undefined;
     if (cursor === undefined) break;
-    if (cursors.has(cursor) || cursors.size >= MOST_PAGES - 1 || tools.length > MOST_TOOLS) throw endless();
+    if (cursors.has(cursor) || cursors.size >= MOST_PAGES - 1) throw endless();
     cursors.add(cursor);
   } while (cursor !== '');
-  if (tools.length > MOST_TOOLS) throw endless();
   return { identity, tools, cataloguePin: cataloguePin(tools.map(({ pin }) => pin)), unreadable };
 }
 
@@ -71,7 +77,7 @@ function listedTool(entry: unknown): ListedTool | undefined {
   if (!parsed.success) return undefined;
   const descriptor = parsed.data as ToolDescriptor;
   try {
-    return { descriptor, pin: pinOf(descriptor) };
+    return { descriptor, pin: pinOf(descriptor), characters: JSON.stringify(descriptor).length };
   } catch {
     // Nested deeper than the stack, for example.
     return undefined;
@@ -81,6 +87,6 @@ function listedTool(entry: unknown): ListedTool | undefined {
 function endless(): PolicyError {
   return new PolicyError(
     'list_too_long',
-    `The server's list of tools has more than ${String(MOST_PAGES)} pages or ${String(MOST_TOOLS)} entries, or no end.`,
+    `The server's list of tools has more than ${String(MOST_PAGES)} pages, ${String(MOST_TOOLS)} tools or ${String(MOST_CHARACTERS)} characters, or no end; such a server cannot be used.`,
   );
 }

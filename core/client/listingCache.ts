@@ -1,5 +1,5 @@
 import type { ToolDescriptor } from '../contract/pin';
-import type { Listing } from './listing';
+import type { ListedTool, Listing } from './listing';
 
 export interface DatedListing {
   readonly listing: Listing;
@@ -9,6 +9,8 @@ export interface DatedListing {
 
 const MOST_LISTINGS = 200;
 const MOST_DESCRIPTORS = 5_000;
+/** Of all lists, and of all descriptors, as JSON: a server may list something large and new each time. */
+const MOST_CHARACTERS = 33_554_432;
 
 /**
  * Lists of servers that this process has read, by the fingerprint of the credential that they were read with, and the
@@ -19,6 +21,9 @@ export class ListingCache {
   readonly #listings = new Map<string, DatedListing>();
   readonly #descriptors = new Map<string, ToolDescriptor>();
   readonly #now: () => number;
+  /** Characters of what is kept. */
+  #listed = 0;
+  #described = 0;
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
@@ -32,16 +37,31 @@ export class ListingCache {
 
   remember(fingerprint: string, listing: Listing): DatedListing {
     const dated = { listing, at: this.#now() };
-    if (this.#listings.size >= MOST_LISTINGS) this.#listings.clear();
-    this.#listings.set(fingerprint, dated);
-    for (const { pin, descriptor } of listing.tools) {
-      if (this.#descriptors.size >= MOST_DESCRIPTORS) this.#descriptors.clear();
-      this.#descriptors.set(pin, descriptor);
+    this.forget(fingerprint);
+    const characters = charactersOf(listing);
+    if (this.#listings.size >= MOST_LISTINGS || this.#listed + characters > MOST_CHARACTERS) {
+      this.#listings.clear();
+      this.#listed = 0;
     }
+    this.#listings.set(fingerprint, dated);
+    this.#listed += characters;
+    for (const tool of listing.tools) this.#keep(tool);
     return dated;
   }
 
+  #keep({ pin, descriptor, characters }: ListedTool): void {
+    if (this.#descriptors.has(pin)) return;
+    if (this.#descriptors.size >= MOST_DESCRIPTORS || this.#described + characters > MOST_CHARACTERS) {
+      this.#descriptors.clear();
+      this.#described = 0;
+    }
+    this.#descriptors.set(pin, descriptor);
+    this.#described += characters;
+  }
+
   forget(fingerprint: string): void {
+    const known = this.#listings.get(fingerprint);
+    if (known) this.#listed -= charactersOf(known.listing);
     this.#listings.delete(fingerprint);
   }
 
@@ -49,4 +69,8 @@ export class ListingCache {
   descriptor(pin: string): ToolDescriptor | undefined {
     return this.#descriptors.get(pin);
   }
+}
+
+function charactersOf({ tools }: Listing): number {
+  return tools.reduce((sum, { characters }) => sum + characters, 0);
 }

@@ -77,6 +77,8 @@ function unusable(which: string, schema: JsonSchema): string | undefined {
     if (foreign !== undefined)
       return `its ${which} schema refers to ${foreignText(foreign, 120)}, which it does not hold`;
     schemaCheck(schema);
+    if (isEndless(schema))
+      return `its ${which} schema applies more than ${String(MOST_APPLIED)} schemas to one value`;
     if (schemasIn(schema).every(hasReadablePatterns)) return undefined;
   } catch {
     // The sentence below says it.
@@ -94,6 +96,30 @@ function hasReadablePatterns({ pattern, patternProperties }: JsonSchema): boolea
   } catch {
     return false;
   }
+}
+
+/** Keywords that apply a schema to the very value that theirs is applied to. */
+const ON_THE_SAME = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
+const MOST_APPLIED = 10_000;
+
+/** References can double what is compared at each step, so that a short schema keeps the process busy for hours. */
+function isEndless(root: JsonSchema): boolean {
+  const counts = new Map<JsonSchema, number>();
+  const applied = (schema: unknown): number => {
+    if (!isObject(schema)) return 0;
+    const known = counts.get(schema);
+    if (known !== undefined) return known;
+    // One that comes back to itself has no count; the validator gives it up when it is out of its depth.
+    counts.set(schema, 0);
+    const parts = ON_THE_SAME.flatMap((keyword) => schema[keyword]);
+    const { dependentSchemas, $ref } = schema;
+    if (isObject(dependentSchemas)) parts.push(...Object.values(dependentSchemas));
+    if (typeof $ref === 'string') parts.push(targetOf($ref, root));
+    const count = parts.reduce<number>((sum, part) => sum + applied(part), 1);
+    counts.set(schema, count);
+    return count;
+  };
+  return schemasIn(root).some((schema) => applied(schema) > MOST_APPLIED);
 }
 
 /** The first `$ref` that leads out of the schema or nowhere. References are never fetched. */

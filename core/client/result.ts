@@ -24,8 +24,8 @@ export function outcomeOf(result: CallToolResult, secrets: readonly string[]): C
   return { isError: isError === true, content, structured: structuredContent };
 }
 
-/** Shorter texts would be found by chance. */
-const LEAST_SECRET_CHARACTERS = 8;
+/** A shorter one would be found by chance, such as the name of a tenant in a header. */
+const LEAST_SECRET_CHARACTERS = 16;
 
 /** An answer of a server in which nothing of our credential is left. The same object where there was nothing. */
 export function withoutSecrets<T extends object>(result: T, secrets: readonly string[]): T {
@@ -51,6 +51,14 @@ export function resultText({ content, structured }: CallOutcome, most: number): 
   }
   const text = parts.filter((part) => part !== '').join('\n\n');
   return bounded(text === '' ? '(the tool returned nothing)' : text, most);
+}
+
+/** A result in blocks alone, and what structured content says that is no object, or stands alone, as one of them. */
+export function blocksOf({ content, structured }: CallOutcome): readonly ContentBlock[] {
+  if (structured === undefined) return content;
+  const isObject = structured !== null && typeof structured === 'object' && !Array.isArray(structured);
+  const isSaid = content.some((block) => isObject || saysTheSame(block, structured));
+  return isSaid ? content : [...content, { type: 'text', text: JSON.stringify(structured) }];
 }
 
 /** Text that says how much of it was left out. */

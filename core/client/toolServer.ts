@@ -1,10 +1,10 @@
 import type { ReadResourceResult, Tool } from '@modelcontextprotocol/client';
-import { satisfies } from '../policy/arguments';
 import { PolicyError } from '../policy/errors';
 import { foreignText } from '../policy/redaction';
 import type { ToolDescriptor } from '../contract/pin';
 import type { ServerAccess } from './access';
 import type { Allowlist } from './allowlist';
+import { checkStructured, inputAsked, inputRefused } from './answer';
 import { argumentsFor } from './arguments';
 import {
   connect,
@@ -14,7 +14,7 @@ import {
   type ClientLog,
   type Connection,
 } from './connection';
-import { failureOf, statusOf } from './failure';
+import { failureOf, isSessionLoss, SessionLoss } from './failure';
 import { compareIdentity, type ServerIdentity } from './identity';
 import { listTools, type ListedTool, type Listing } from './listing';
 import type { DatedListing, ListingCache } from './listingCache';
@@ -80,12 +80,6 @@ export class ToolServer {
     return { identity, transport, protocolVersion };
   }
 
-  /** Connects and compares who answers. @throws PolicyError `endpoint_drift`, `server_drift` */
-  async identified(pinned: ServerIdentity, signal: AbortSignal): Promise<void> {
-    this.#compareOrigin(pinned);
-    compareIdentity(pinned, (await this.#connected().outcome(signal)).identity);
-  }
-
   /** The pinned tools that may be used now. @throws PolicyError for what blocks all of them */
   async verified(allowlist: Allowlist, signal: AbortSignal): Promise<Verified> {
     this.#compareOrigin(allowlist.server);
@@ -112,10 +106,18 @@ export class ToolServer {
     });
   }
 
-  /** Reads one resource. The caller has checked that it may be read. @throws PolicyError */
-  async readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
+  /**
+   * Reads one resource. The caller has checked that it may be read; who answers is compared here, after every connect.
+   *
+   * @throws PolicyError
+   */
+  async readResource(pinned: ServerIdentity, uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
+    this.#compareOrigin(pinned);
     const read = async () =>
-      await this.#request(signal, async ({ client }, options) => await client.readResource({ uri }, options));
+      await this.#request(signal, async ({ client, identity }, options) => {
+        this.#compareIdentity(pinned, identity);
+        return await client.readResource({ uri }, options);
+      });
     return withoutSecrets(await this.#reopening(signal, read), secretsOf(this.#access));
   }
 
@@ -130,11 +132,15 @@ export class ToolServer {
 
   /** Before anything is sent: an endpoint that was moved is not shown the credential. */
   #compareOrigin(pinned: ServerIdentity): void {
-    compareIdentity(pinned, { ...pinned, origin: this.#access.endpoint.origin });
+    this.#compareIdentity(pinned, { ...pinned, origin: this.#access.endpoint.origin });
   }
 
   #compared(allowlist: Allowlist, listing: Listing): Verified {
-    return verify(allowlist, listing, (pin) => this.remembered(pin));
+    return verify(allowlist, listing, (pin) => this.remembered(pin), secretsOf(this.#access));
+  }
+
+  #compareIdentity(pinned: ServerIdentity, live: ServerIdentity): void {
+    compareIdentity(pinned, live, secretsOf(this.#access));
   }
 
   async #usable(allowlist: Allowlist, name: string, signal: AbortSignal): Promise<ListedTool> {
@@ -165,44 +171,20 @@ export class ToolServer {
   ): Promise<CallOutcome> {
     const result = await this.#request(signal, async ({ client, identity }, options) => {
       // The list may be of an earlier execution; who answers now is known only now.
-      compareIdentity(pinned, identity);
+      this.#compareIdentity(pinned, identity);
       // The output schema is checked below, where a fault becomes one of our codes.
       const toolDefinition = { name, inputSchema } as Tool;
       const request = { ...options, toolDefinition, allowInputRequired: true };
       return await client.callTool({ name, arguments: args }, request);
     });
-    this.#refuseInputRequest(result);
-    const outcome = outcomeOf(result, secretsOf(this.#access));
-    if (
-      outputSchema &&
-      outcome.structured !== undefined &&
-      !outcome.isError &&
-      !fits(outputSchema, outcome.structured)
-    ) {
-      throw new PolicyError(
-        'upstream_unexpected_shape',
-        "The tool's structured result does not match the output schema that was reviewed.",
-      );
+    const asked = inputAsked(result);
+    if (asked !== undefined) {
+      this.#log.warn(refusedCapability(asked, this.#access));
+      throw inputRefused();
     }
+    const outcome = outcomeOf(result, secretsOf(this.#access));
+    checkStructured(outputSchema, outcome);
     return outcome;
-  }
-
-  /** A server of the 2026 era asks for sampling, elicitation or roots inside of its answer. */
-  #refuseInputRequest(result: object): void {
-    const { resultType, inputRequests } = result as {
-      resultType?: unknown;
-      inputRequests?: Record<string, unknown>;
-    };
-    if (resultType !== 'input_required') return;
-    const methods = Object.values(inputRequests ?? {}).map(
-      (request) => (request as { method?: unknown }).method,
-    );
-    const asked = methods.filter((method) => typeof method === 'string').join(', ') || 'more input';
-    this.#log.warn(refusedCapability(asked, this.#access));
-    throw new PolicyError(
-      'capability_refused',
-      'The MCP server wants to ask a model or a person before it answers, which is not offered to it.',
-    );
   }
 
   /** @throws PolicyError; SessionLoss, after which the connection is gone; whatever the SDK throws */
@@ -314,23 +296,4 @@ export class ToolServer {
     }
     return failureOf(error, secretsOf(this.#access));
   }
-}
-
-/** The server has forgotten our session. */
-class SessionLoss extends Error {}
-
-function fits(schema: NonNullable<ListedTool['descriptor']['outputSchema']>, value: unknown): boolean {
-  try {
-    return satisfies(schema, value);
-  } catch {
-    return false;
-  }
-}
-
-/** MCP 2025-11-25, "Session Management": 404 to a request with a session id means that the session is over. */
-function isSessionLoss(error: unknown): boolean {
-  if (error instanceof PolicyError) return false;
-  if (statusOf(error) === 404) return true;
-  const { message } = error as { message?: unknown };
-  return statusOf(error) === 400 && typeof message === 'string' && /session|not initialized/i.test(message);
 }

@@ -6,6 +6,7 @@ import { differences, type Difference } from './difference';
 import { compareIdentity } from './identity';
 import type { ListedTool, Listing } from './listing';
 import { unsupportedSchema } from './modelSchema';
+import { withoutSecrets } from './result';
 
 /** A pinned tool that may not be used, and why. */
 export interface BlockedTool {
@@ -24,20 +25,22 @@ export interface Verified {
  * that is another one, or a catalogue that has changed where it is pinned, blocks everything.
  *
  * @param remembered finds what stands behind a pin, to say what has changed
+ * @param secrets of the credential, which a server may repeat in what it lists
  * @throws PolicyError `endpoint_drift`, `server_drift` or `catalogue_drift`
  */
 export function verify(
   allowlist: Allowlist,
   listing: Listing,
   remembered: (pin: string) => ToolDescriptor | undefined = () => undefined,
+  secrets: readonly string[] = [],
 ): Verified {
-  compareIdentity(allowlist.server, listing.identity);
+  compareIdentity(allowlist.server, listing.identity, secrets);
   compareCatalogue(allowlist, listing);
   const usable: ListedTool[] = [];
   const blocked: BlockedTool[] = [];
   for (const pinned of allowlist.tools) {
     const reviewed = allowlist.reviewed.get(pinned.pin) ?? remembered(pinned.pin);
-    const found = verifyTool(pinned, listing, reviewed);
+    const found = verifyTool(pinned, listing, reviewed, secrets);
     if (found instanceof PolicyError) blocked.push({ name: pinned.name, error: found });
     else usable.push(found);
   }
@@ -46,7 +49,17 @@ export function verify(
 
 function compareCatalogue({ catalogue }: Allowlist, listing: Listing): void {
   if (catalogue === undefined) return;
-  if (catalogue === listing.cataloguePin && listing.unreadable === 0) return;
+  if (catalogue === listing.cataloguePin) {
+    if (listing.unreadable === 0) return;
+    const entries =
+      listing.unreadable === 1
+        ? '1 entry that is no tool'
+        : `${String(listing.unreadable)} entries that are no tools`;
+    throw new PolicyError(
+      'catalogue_drift',
+      `The server lists ${entries}, which a catalogue pin cannot hold; have it corrected, or remove the catalogue pin.`,
+    );
+  }
   throw new PolicyError(
     'catalogue_drift',
     `The server's list of tools has changed: pinned ${catalogue}, listed ${listing.cataloguePin}; review it again.`,
@@ -57,6 +70,7 @@ function verifyTool(
   { name, pin }: ToolPin,
   { tools }: Listing,
   reviewed: ToolDescriptor | undefined,
+  secrets: readonly string[],
 ): ListedTool | PolicyError {
   const named = tools.filter(({ descriptor }) => descriptor.name === name);
   const [listed] = named;
@@ -69,7 +83,7 @@ function verifyTool(
       `The server lists the tool ${shown(name)} more than once, so none is used.`,
     );
   }
-  if (listed.pin !== pin) return drift(name, pin, listed, reviewed);
+  if (listed.pin !== pin) return drift(name, pin, listed, reviewed, secrets);
   const unsupported = unsupportedSchema(listed.descriptor);
   if (unsupported !== undefined) {
     return new PolicyError('schema_unsupported', `The tool ${shown(name)} cannot be used: ${unsupported}.`);
@@ -95,6 +109,7 @@ function drift(
   pin: string,
   { descriptor, pin: live }: ListedTool,
   reviewed: ToolDescriptor | undefined,
+  secrets: readonly string[],
 ): DriftError {
   const changes = reviewed ? differences(reviewed, descriptor) : [];
   const fields = [...new Set(changes.map(({ pointer }) => pointer.split('/')[1] ?? ''))];
@@ -103,7 +118,7 @@ function drift(
     fields.length > 0 ? `Changed: ${fields.join(', ')}.` : '',
     lostProperties(descriptor, reviewed) ?? 'Review it and choose it again.',
   ];
-  return new DriftError(parts.filter((part) => part !== '').join(' '), changes);
+  return new DriftError(parts.filter((part) => part !== '').join(' '), withoutSecrets(changes, secrets));
 }
 
 /** Servers in trouble list tools with empty schemas for a while: that passes, and no review is needed. */

@@ -4,8 +4,9 @@ import { pinText } from '../../core/client/allowlist';
 import { readArguments } from '../../core/client/arguments';
 import { effectOf } from '../../core/client/effect';
 import { parseIdentity } from '../../core/client/identity';
+import { secretsOf } from '../../core/client/oauth';
 import { checkResourceUri } from '../../core/client/resourceUris';
-import { attachmentOf } from '../../core/client/result';
+import { attachmentOf, withoutSecrets } from '../../core/client/result';
 import { review } from '../../core/client/review';
 import type { ToolServer } from '../../core/client/toolServer';
 import { toolFailure } from '../shared/allowlistClient/host';
@@ -49,34 +50,38 @@ async function callTool(
 
 async function listTools(
   _context: IExecuteFunctions,
-  { server }: Target,
+  { server, access }: Target,
   itemIndex: number,
   signal: AbortSignal,
 ): Promise<INodeExecutionData[]> {
   const { tools } = await server.listing(signal);
+  const secrets = secretsOf(access);
   return tools.map(({ descriptor, pin }) => ({
-    json: {
-      name: descriptor.name,
-      title: descriptor.title ?? null,
-      description: descriptor.description ?? null,
-      effect: effectOf(descriptor),
-      pin,
-      value: pinText({ name: descriptor.name, pin }),
-    },
+    json: withoutSecrets(
+      {
+        name: descriptor.name,
+        title: descriptor.title ?? null,
+        description: descriptor.description ?? null,
+        effect: effectOf(descriptor),
+        pin,
+        value: pinText({ name: descriptor.name, pin }),
+      },
+      secrets,
+    ),
     pairedItem: { item: itemIndex },
   }));
 }
 
 async function reviewTools(
   context: IExecuteFunctions,
-  { server }: Target,
+  { server, access }: Target,
   itemIndex: number,
   signal: AbortSignal,
 ): Promise<INodeExecutionData[]> {
   const { pins, reviewed } = reviewedPins(context.getNode());
   const listing = await server.listing(signal);
   const report = review(listing, pins, (pin) => reviewed.get(pin) ?? server.remembered(pin));
-  return [{ json: { ...report }, pairedItem: { item: itemIndex } }];
+  return [{ json: { ...withoutSecrets(report, secretsOf(access)) }, pairedItem: { item: itemIndex } }];
 }
 
 async function readResource(
@@ -88,8 +93,8 @@ async function readResource(
   const node = context.getNode();
   const uri = context.getNodeParameter('uri', itemIndex, '') as string;
   checkResourceUri(staticParameter(node, 'allowedUris'), uri);
-  await server.identified(parseIdentity(staticText(node, 'server')), signal);
-  const { contents } = await server.readResource(uri, signal);
+  const pinned = parseIdentity(staticText(node, 'server'));
+  const { contents } = await server.readResource(pinned, uri, signal);
   let files = 0;
   const parts = contents.map((part) => {
     if (!('blob' in part)) return { ...part };

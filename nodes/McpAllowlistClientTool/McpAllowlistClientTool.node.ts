@@ -14,7 +14,7 @@ import type { Allowlist } from '../../core/client/allowlist';
 import type { ListedTool } from '../../core/client/listing';
 import { modelNames } from '../../core/client/modelNames';
 import { modelSchema } from '../../core/client/modelSchema';
-import { resultText, type CallOutcome } from '../../core/client/result';
+import { blocksOf, resultText, type CallOutcome } from '../../core/client/result';
 import type { BlockedTool, Verified } from '../../core/client/verify';
 import { PolicyError } from '../../core/policy/errors';
 import { foreignText } from '../../core/policy/redaction';
@@ -180,13 +180,11 @@ function toolOf(
 }
 
 /** Blocks as they came, for an MCP client behind our trigger. */
-function toToolResult({ content, structured }: CallOutcome): ToolResult {
+function toToolResult(outcome: CallOutcome): ToolResult {
+  const { structured } = outcome;
   const isObject = structured !== null && typeof structured === 'object' && !Array.isArray(structured);
   return {
-    content:
-      content.length === 0 && structured !== undefined
-        ? [{ type: 'text', text: JSON.stringify(structured) }]
-        : content,
+    content: blocksOf(outcome),
     ...(isObject ? { structuredContent: structured as Record<string, unknown> } : {}),
   };
 }

@@ -11,6 +11,7 @@ import { ToolServer, type ServerSettings } from '../../../core/client/toolServer
 import { differenceText, DriftError } from '../../../core/client/verify';
 import { PolicyError, toPolicyError } from '../../../core/policy/errors';
 import { foreignText } from '../../../core/policy/redaction';
+import { htmlText } from './htmlText';
 
 export const CREDENTIAL = 'mcpAllowlistClientApi';
 
@@ -151,7 +152,9 @@ function clientLog(logger: Logger | undefined): ClientLog {
 export function nodeError(context: RunContext, thrown: unknown, itemIndex?: number): NodeOperationError {
   const error = toPolicyError(thrown, 'internal_error', 'The node failed inside.');
   const changes =
-    error instanceof DriftError && error.changes.length > 0 ? differenceText(error.changes) : undefined;
+    error instanceof DriftError && error.changes.length > 0
+      ? htmlText(differenceText(error.changes))
+      : undefined;
   return new NodeOperationError(context.getNode(), `${error.code}: ${error.message}`, {
     ...(changes === undefined ? {} : { description: changes }),
     ...(itemIndex === undefined ? {} : { itemIndex }),

@@ -16,6 +16,7 @@ import { unsupportedSchema } from '../../../core/client/modelSchema';
 import { toPolicyError } from '../../../core/policy/errors';
 import { foreignText } from '../../../core/policy/redaction';
 import { accessOf, newServer } from './host';
+import { htmlText } from './htmlText';
 
 /** For a person who waits in front of the editor. */
 const PICKER_SETTINGS = {
@@ -129,7 +130,7 @@ function toolOption(tool: ListedTool): INodePropertyOptions {
   return {
     name: shownName(tool),
     value: pinText({ name, pin }),
-    description: parts.filter((part) => part !== '').join('. '),
+    description: htmlText(parts.filter((part) => part !== '').join('. ')),
   };
 }
 

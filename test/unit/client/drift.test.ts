@@ -2,6 +2,7 @@ import { DriftError, differenceText } from '../../../core/client/verify';
 import { ListingCache } from '../../../core/client/listingCache';
 import { cataloguePin, pinOf } from '../../../core/contract/pin';
 import { McpServerDouble } from '../../support/mcpServerDouble';
+import { newBearer } from '../../support/publish';
 import { going, pinned, refused, useHarness } from './harness';
 import { afterReview, NEW_TEXT, other, reviewed } from './reviewedServer';
 
@@ -236,6 +237,13 @@ describe('the catalogue pin', () => {
     expect(double.calls).toEqual([]);
   });
 
+  it('says so when entries that are no tools stand in the way, since their number is all that is known', async () => {
+    const { server, allow } = await afterReview(harness, [reviewed, other, {}], { catalogue });
+    expect((await refused(server.verified(allow, going()))).message).toMatch(
+      / lists 1 entry that is no tool/,
+    );
+  });
+
   it('does not mind another order', async () => {
     const { server, allow } = await afterReview(harness, [other, reviewed], { catalogue });
     expect((await server.verified(allow, going())).usable).toHaveLength(2);
@@ -255,6 +263,17 @@ describe('a server that is another one', () => {
     expect(double.calls).toEqual([]);
   });
 
+  it('shows no secret of the credential when it takes it for its name', async () => {
+    const token = newBearer();
+    const { double, server, allow } = await afterReview(harness, [reviewed, other], {
+      client: { credential: { authentication: 'bearer', token } },
+    });
+    double.serverInfo = { name: `I am ${token}`, version: '1.0.0' };
+    const { code, message } = await refused(server.verified(allow, going()));
+    expect(code).toBe('server_drift');
+    expect(message).toContain('"I am [redacted]"');
+  });
+
   it('may have another version', async () => {
     const { double, server, allow } = await afterReview(harness, [reviewed, other]);
     double.serverInfo = { name: 'double', version: '9.0.0' };
@@ -268,7 +287,7 @@ describe('a server that is another one', () => {
     for (const attempt of [
       server.verified(allow, going()),
       server.call(allow, 'get_note', {}, going()),
-      server.identified(allow.server, going()),
+      server.readResource(allow.server, 'note://1', going()),
     ]) {
       expect((await refused(attempt)).code).toBe('endpoint_drift');
     }

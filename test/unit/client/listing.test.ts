@@ -57,10 +57,18 @@ describe('the list of a server', () => {
       1,
       () => ({ tools: Array.from({ length: 2_100 }, (_, n) => tool(`t${String(n)}`)) }),
     ],
+    [
+      'is large without end',
+      2,
+      (page: number) => ({
+        tools: [tool(`t${String(page)}`, { description: 'x'.repeat(9_000_000) })],
+        nextCursor: `p${String(page)}`,
+      }),
+    ],
   ])('is refused when it %s', async (_what, requests, page) => {
     const double = await harness.double();
     double.on('tools/list', () => page(double.asked('tools/list').length));
-    const { server } = harness.client(double.endpoint);
+    const { server } = harness.client(double.endpoint, { settings: { responseBytes: 10_000_000 } });
     expect((await refused(server.listing(going()))).code).toBe('list_too_long');
     expect(double.asked('tools/list')).toHaveLength(requests);
   });

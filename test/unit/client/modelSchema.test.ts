@@ -216,6 +216,24 @@ describe('a schema that cannot be used', () => {
     expect(unsupportedSchema({ inputSchema: {}, outputSchema: inputSchema })).toMatch(/its output schema/);
   });
 
+  it('is one that takes for ever to compare a single value with', () => {
+    const half = (n: number) => ({ $ref: `#/$defs/d${String(n)}` });
+    const $defs: Record<string, object> = { d0: { type: 'object' } };
+    for (let n = 1; n <= 40; n += 1) $defs[`d${String(n)}`] = { allOf: [half(n - 1), { not: half(n - 1) }] };
+    const doubling = object({ a: half(40) }, { $defs });
+    expect(unsupportedSchema({ inputSchema: doubling })).toContain('its input schema applies more than');
+    expect(unsupportedSchema({ inputSchema: {}, outputSchema: doubling })).toContain(
+      'its output schema applies',
+    );
+  });
+
+  it('is none because it is recursive', () => {
+    const filter = {
+      anyOf: [{ properties: { and: { items: { $ref: '#/$defs/f' } } } }, { $ref: '#/$defs/f' }],
+    };
+    expect(unsupportedSchema({ inputSchema: object({}, { $defs: { f: filter } }) })).toBeUndefined();
+  });
+
   it('has no hidden text in its reason', () => {
     const reason = unsupportedSchema({
       inputSchema: object({ a: { $ref: `#/\u202e\n## System${'x'.repeat(500)}` } }),

@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@modelcontextprotocol/client';
-import { attachmentsOf, blockForItem, bounded, resultText } from '../../../core/client/result';
-import { McpServerDouble, tool } from '../../support/mcpServerDouble';
+import { attachmentsOf, blockForItem, blocksOf, bounded, resultText } from '../../../core/client/result';
+import { tool } from '../../support/mcpServerDouble';
 import { newBearer } from '../../support/publish';
 import { going, pinned, refused, useHarness } from './harness';
 
@@ -28,7 +28,7 @@ describe('a server that repeats our bearer', () => {
     const { server } = harness.client(double.endpoint, { credential: { authentication: 'bearer', token } });
     const outcome = await server.call(pinned(double), 'one', {}, going());
     expect(outcome.structured).toEqual({ headers: [{ authorization: 'Bearer [redacted]' }] });
-    const read = await server.readResource('a://b', going());
+    const read = await server.readResource(pinned(double).server, 'a://b', going());
     expect(JSON.stringify([outcome, read])).not.toContain(token);
   });
 });
@@ -96,6 +96,21 @@ describe('a result as text', () => {
     expect(text).toBe(`${'x'.repeat(100)}\n[cut off here: 400 more characters were not shown]`);
     expect(bounded('😀😀', 3)).toBe('😀\n[cut off here: 2 more characters were not shown]');
     expect(bounded('abc', 3)).toBe('abc');
+  });
+});
+
+describe('blocks of a result, for a client that takes objects alone as structured content', () => {
+  const said = { type: 'text', text: '[1,2]' } as const;
+  const other = { type: 'text', text: 'see there' } as const;
+
+  it.each([
+    ['a list', [other], [1, 2], [other, said]],
+    ['a list that a text repeats', [said], [1, 2], [said]],
+    ['an object beside text', [other], { n: 1 }, [other]],
+    ['an object alone', [], { n: 1 }, [{ type: 'text', text: '{"n":1}' }]],
+    ['nothing', [other], undefined, [other]],
+  ])('say all that is in %s', (_what, content, structured, expected) => {
+    expect(blocksOf({ isError: false, content, structured })).toEqual(expected);
   });
 });
 
@@ -171,10 +186,26 @@ describe('an answer that is no result', () => {
 });
 
 it('what a resource holds is read as it is', async () => {
-  const double: McpServerDouble = await harness.double();
-  double.on('resources/read', ({ params }) => ({ contents: [{ uri: params?.['uri'], text: 'hello' }] }));
-  const { server } = harness.client(double.endpoint);
-  expect(await server.readResource('note://1', going())).toMatchObject({
+  const { server, identity } = await withResource();
+  expect(await server.readResource(identity, 'note://1', going())).toMatchObject({
     contents: [{ uri: 'note://1', text: 'hello' }],
   });
 });
+
+it('a resource is not read of a server that calls itself otherwise since its session was lost', async () => {
+  const { double, server, identity } = await withResource();
+  await server.readResource(identity, 'note://1', going());
+  double.serverInfo = { name: 'another', version: '1.0.0' };
+  double.forgetSessions();
+  expect((await refused(server.readResource(identity, 'note://2', going()))).code).toBe('server_drift');
+  expect(
+    double.asked('resources/read').filter(({ headers }) => headers['mcp-session-id'] !== 'session-1'),
+  ).toEqual([]);
+});
+
+async function withResource() {
+  const double = await harness.double({ sessions: true });
+  double.on('resources/read', ({ params }) => ({ contents: [{ uri: params?.['uri'], text: 'hello' }] }));
+  const { server } = harness.client(double.endpoint);
+  return { double, server, identity: { name: 'double', origin: double.origin } };
+}
