@@ -3,6 +3,8 @@ export interface Output {
   /** @param json the result for `--json`; @param lines the same for a person */
   result(json: unknown, lines: () => string[]): void;
   error(message: string): void;
+  /** What a person or a log should know beside the result; not with `--quiet`. */
+  note(message: string): void;
   /** A line for a person who waits; nothing where nobody does. */
   readonly progress: (line: string) => void;
 }
@@ -17,6 +19,9 @@ export function createOutput(format: OutputFormat): Output {
     },
     error: (message) => {
       process.stderr.write(`${message}\n`);
+    },
+    note: (message) => {
+      if (format !== 'quiet') process.stderr.write(`${message}\n`);
     },
     progress: (line) => {
       if (format === 'human' && process.stderr.isTTY) process.stderr.write(`${line}\n`);

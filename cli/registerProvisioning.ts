@@ -6,6 +6,7 @@ import { rotateCommand, type RotateFlags } from './commands/rotate';
 import { tokenCommand } from './commands/token';
 import { interruptible } from './interrupt';
 import { example, outputOf, type Exit } from './registered';
+import { registerReports } from './registerReports';
 
 const file = () => new Option('--file <file>', 'the operator file').default('mcp-curated.yml');
 const only = () =>
@@ -76,6 +77,8 @@ export function registerProvisioning(program: Command, exit: Exit): void {
         await rotateCommand(applicationId, flags, outputOf(command), signal);
       exit(await interruptible(run));
     });
+
+  registerReports(program, exit);
 
   program
     .command('token')

@@ -3,7 +3,10 @@ import { loadOperator, type Operator } from '../operator/load';
 import { resolveSecret } from '../provision/desired';
 import { applyPlan, type Applied } from '../provision/apply';
 import { observe } from '../provision/observe';
-import { hasChanges, makePlan, type Plan, type SurfacePlan } from '../provision/plan';
+import { applyClients, planClients, type ClientPlan } from '../provision/clients';
+import type { Change } from '../provision/compare';
+import { makePlan, type Failure, type Plan, type SurfacePlan } from '../provision/plan';
+import { preflight } from '../provision/preflight';
 import type { Output } from '../output';
 
 export interface ProvisionFlags {
@@ -27,16 +30,25 @@ export async function openInstance(file: string, signal: AbortSignal): Promise<I
   return { operator, address, api: new N8nPublicApi(address, key, { signal }) };
 }
 
-/** `mcp-curated plan`: what apply would change. @returns exit code: 0 nothing, 2 something */
+/** `mcp-curated plan`: what apply would change. @returns exit code: 0 nothing, 2 something, 1 a fault that stops some of it */
 export async function planCommand(
   { file, only }: ProvisionFlags,
   output: Output,
   signal: AbortSignal,
 ): Promise<number> {
-  const { operator, api } = await openInstance(file, signal);
-  const plan = await makePlan(operator, await observe(api), only);
-  output.result(planJson(plan), () => [...plan.surfaces.flatMap(surfaceLines), summary(plan)]);
-  return hasChanges(plan) ? 2 : 0;
+  const instance = await openInstance(file, signal);
+  const { surfaces: made, clients } = await planned(instance, only);
+  const surfaces = await preflight(instance.api, made);
+  const rows = [...surfaces.surfaces.map(surfaceRow), ...clients.map(clientRow)];
+  output.result(
+    {
+      surfaces: surfaces.surfaces.map(surfaceRow).map(rowJson),
+      clients: clients.map(clientRow).map(rowJson),
+    },
+    () => [...rows.flatMap((row) => [...rowLines(row), ...failureLines(row.error)]), summary(rows)],
+  );
+  if (rows.some(({ error }) => error !== null)) return 1;
+  return rows.some(isChange) ? 2 : 0;
 }
 
 /** `mcp-curated apply`: makes the instance as the operator file says. @returns exit code: 0 done, 1 something failed */
@@ -45,34 +57,62 @@ export async function applyCommand(
   output: Output,
   signal: AbortSignal,
 ): Promise<number> {
-  const { operator, api, address } = await openInstance(file, signal);
-  const plan = await makePlan(operator, await observe(api), only);
-  const applied = await applyPlan(api, plan, { address, signal, onProgress: output.progress });
-  output.result({ surfaces: applied.map(appliedJson) }, () => [
-    ...plan.surfaces.flatMap((surface, index) => [...surfaceLines(surface), ...outcomeLines(applied[index])]),
-    summary(plan),
+  const instance = await openInstance(file, signal);
+  const { surfaces, clients } = await planned(instance, only);
+  const options = { address: instance.address, signal, onProgress: output.progress };
+  const served = await applyPlan(instance.api, surfaces, options);
+  const used = await applyClients(instance.api, surfaces.owner, clients, options);
+  const rows = [...surfaces.surfaces.map(surfaceRow), ...clients.map(clientRow)];
+  const outcomes = [...served, ...used];
+  output.result({ surfaces: served.map(appliedJson), clients: used.map(appliedJson) }, () => [
+    ...rows.flatMap((row, index) => [...rowLines(row), ...outcomeLines(outcomes[index])]),
+    summary(rows),
   ]);
-  return applied.some(({ error }) => error !== null) ? 1 : 0;
+  return outcomes.some(({ error }) => error !== null) ? 1 : 0;
 }
 
-function planJson({ surfaces }: Plan): object {
+/** Both plans, from one look at the instance. */
+async function planned(
+  { operator, api }: Instance,
+  only: readonly string[],
+): Promise<{ surfaces: Plan; clients: ClientPlan[] }> {
+  const observed = await observe(api);
   return {
-    surfaces: surfaces.map(({ applicationId, action, changes, observed }) => ({
-      application_id: applicationId,
-      action,
-      workflow: observed?.id ?? null,
-      changes,
-    })),
+    surfaces: await makePlan(operator, observed, only),
+    clients: await planClients(operator, observed, only),
   };
+}
+
+/** One line of a plan with what is below it. */
+interface Row {
+  readonly id: string;
+  readonly action: SurfacePlan['action'];
+  readonly workflowId: string | null;
+  readonly changes: readonly Change[];
+  readonly error: Failure | null;
+}
+
+function surfaceRow({ applicationId, action, changes, observed, error }: SurfacePlan): Row {
+  return { id: applicationId, action, changes, workflowId: observed?.id ?? null, error };
+}
+
+function clientRow({ client, action, changes, observed }: ClientPlan): Row {
+  return { id: client.id, action, changes, workflowId: observed?.id ?? null, error: null };
+}
+
+const isChange = ({ action }: Row) => action !== 'unchanged' && action !== 'retired';
+
+function rowJson({ id, action, workflowId, changes, error }: Row): object {
+  return { application_id: id, action, workflow: workflowId, changes, ...(error ? { error } : {}) };
 }
 
 function appliedJson({ applicationId, action, workflowId, notes, error }: Applied): object {
   return { application_id: applicationId, action, workflow: workflowId, notes, error };
 }
 
-function surfaceLines({ applicationId, action, changes }: SurfacePlan): string[] {
+function rowLines({ id, action, changes }: Row): string[] {
   return [
-    `${applicationId}: ${action}`,
+    `${id}: ${action}`,
     ...changes.map(({ field, from, to }) => `  ${field}: ${from === to ? from : `${from} -> ${to}`}`),
   ];
 }
@@ -80,14 +120,16 @@ function surfaceLines({ applicationId, action, changes }: SurfacePlan): string[]
 function outcomeLines(applied: Applied | undefined): string[] {
   if (!applied) return [];
   const { notes, error } = applied;
-  return [
-    ...notes.map((note) => `  note: ${note}`),
-    ...(error ? [`  failed: ${error.code}: ${error.message}`] : []),
-  ];
+  return [...notes.map((note) => `  note: ${note}`), ...failureLines(error)];
 }
 
-function summary({ surfaces }: Plan): string {
-  const count = (...actions: SurfacePlan['action'][]) =>
-    String(surfaces.filter(({ action }) => actions.includes(action)).length);
-  return `${count('create')} to create, ${count('update')} to update, ${count('retire')} to take out of service, ${count('unchanged', 'retired')} unchanged.`;
+function failureLines(error: Failure | null): string[] {
+  return error ? [`  failed: ${error.code}: ${error.message}`] : [];
+}
+
+function summary(rows: readonly Row[]): string {
+  const count = (...actions: Row['action'][]) =>
+    String(rows.filter(({ action }) => actions.includes(action)).length);
+  const failed = count('failed') === '0' ? '' : `, ${count('failed')} failed`;
+  return `${count('create')} to create, ${count('update')} to update, ${count('retire')} to take out of service, ${count('unchanged', 'retired')} unchanged${failed}.`;
 }

@@ -1,7 +1,8 @@
 import { observe } from '../provision/observe';
-import { removals, removeSurface, type Removal } from '../provision/remove';
+import { removeCredentials } from '../provision/credentials';
+import { removals, removeSurface, strays } from '../provision/remove';
 import type { Output } from '../output';
-import { openInstance } from './provision';
+import { openInstance, type Instance } from './provision';
 
 export interface RemoveFlags {
   readonly file: string;
@@ -16,13 +17,12 @@ export async function pruneCommand(
   signal: AbortSignal,
 ): Promise<number> {
   const instance = await openInstance(file, signal);
-  const { owner, surfaces, clients } = instance.operator.file;
+  const { surfaces, clients } = instance.operator.file;
   const keep = new Set([
     ...surfaces.map((surface) => surface.application_id),
     ...clients.map(({ id }) => id),
   ]);
-  const found = removals(await observe(instance.api), owner, keep);
-  return await removeAll(instance, found, output, signal);
+  return await removeAll(instance, keep, output, signal);
 }
 
 /** `mcp-curated destroy`: removes everything of the owner, and the tag when nothing else carries it. @returns exit code */
@@ -38,12 +38,7 @@ export async function destroyCommand(
       `destroy removes everything that ${owner} manages; repeat the owner with --confirm ${owner}.`,
     );
   }
-  const code = await removeAll(
-    instance,
-    removals(await observe(instance.api), owner, new Set()),
-    output,
-    signal,
-  );
+  const code = await removeAll(instance, new Set(), output, signal);
   if (code !== 0) return code;
   const others = (await instance.api.listWorkflows()).some(({ tags }) =>
     tags?.some(({ name }) => name === owner),
@@ -53,39 +48,56 @@ export async function destroyCommand(
   return 0;
 }
 
+interface Removed {
+  readonly application_id: string;
+  readonly workflow?: string;
+  readonly credential?: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+/** First the workflows with their credentials, then credentials that an interrupted run has left without one. */
 async function removeAll(
-  { api, address }: Awaited<ReturnType<typeof openInstance>>,
-  found: readonly Removal[],
+  { api, address, operator }: Instance,
+  keep: ReadonlySet<string>,
   output: Output,
   signal: AbortSignal,
 ): Promise<number> {
-  const results: {
-    application_id: string;
-    workflow: string;
-    error: { code: string; message: string } | null;
-  }[] = [];
-  for (const removal of found) {
+  const { owner } = operator.file;
+  const results: Removed[] = [];
+  const attempt = async (removed: Omit<Removed, 'error'>, work: () => Promise<void>) => {
     signal.throwIfAborted();
-    output.progress(`${removal.applicationId}: removing`);
-    const result = { application_id: removal.applicationId, workflow: removal.workflow.id };
+    output.progress(`${removed.application_id}: removing`);
     try {
-      await removeSurface(api, removal, address, signal);
-      results.push({ ...result, error: null });
+      await work();
+      results.push({ ...removed, error: null });
     } catch (thrown) {
       signal.throwIfAborted();
       const { code = 'failed', message = 'It could not be removed.' } = thrown as {
         code?: string;
         message?: string;
       };
-      results.push({ ...result, error: { code, message } });
+      results.push({ ...removed, error: { code, message } });
     }
+  };
+  for (const removal of removals(await observe(api), owner, keep)) {
+    await attempt({ application_id: removal.applicationId, workflow: removal.workflow.id }, async () => {
+      await removeSurface(api, removal, address, signal);
+    });
+  }
+  // What could not be removed may still use its credentials.
+  const failed = new Set(results.filter(({ error }) => error).map((one) => one.application_id));
+  for (const { applicationId, id } of await strays(api, owner, new Set([...keep, ...failed]))) {
+    await attempt({ application_id: applicationId, credential: id }, async () => {
+      await removeCredentials(api, [id]);
+    });
   }
   output.result({ removed: results }, () =>
     results.length === 0
       ? ['There is nothing to remove.']
-      : results.map(({ application_id: id, error }) =>
-          error ? `${id}: failed: ${error.code}: ${error.message}` : `${id}: removed`,
-        ),
+      : results.map(({ application_id: id, credential, error }) => {
+          const what = credential === undefined ? id : `${id}: credential ${credential}`;
+          return error ? `${what}: failed: ${error.code}: ${error.message}` : `${what}: removed`;
+        }),
   );
   return results.some(({ error }) => error !== null) ? 1 : 0;
 }

@@ -8,7 +8,7 @@ export function textsIn(data: unknown): string[] {
   return Object.values(data).flatMap(textsIn);
 }
 
-/** The texts as they are and as they look inside JSON, a URL and base64; the longest first, so that no end is left over. */
+/** The texts as they are and as they look inside JSON, a URL, a form, hex and base64; the longest first, so that no end is left over. */
 export function secretForms(texts: readonly string[]): string[] {
   const forms = texts
     .filter((text) => text.length >= SHORTEST)
@@ -20,6 +20,8 @@ export function secretForms(texts: readonly string[]): string[] {
         text,
         JSON.stringify(text).slice(1, -1),
         encodeURIComponent(bytes.toString('utf8')),
+        new URLSearchParams({ '': text }).toString().slice(1),
+        bytes.toString('hex'),
         base64,
         base64Url,
       ];

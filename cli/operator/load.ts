@@ -87,7 +87,13 @@ function invalid(lines: readonly string[]): OperatorError {
 async function contractsOf(operator: OperatorFile, folder: string): Promise<Map<string, Contract>> {
   if (operator.surfaces.length === 0) return new Map();
   const at = operator.workflows === undefined ? shippedWorkflows() : path.resolve(folder, operator.workflows);
-  const files = await readContracts(at);
+  const files = await readContracts(at).catch((error: unknown) => {
+    throw new OperatorError(
+      'contract_invalid',
+      `The folder of the contracts ${at} cannot be read; name another as workflows in the operator file.`,
+      { cause: error },
+    );
+  });
   const wanted = new Set(operator.surfaces.map((surface) => surface.application_id));
   const findings = files
     .filter(({ applicationId }) => wanted.has(applicationId))

@@ -15,8 +15,9 @@ export const secretReference = z
 
 const address = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 
-const transport = z.literal('streamable_http');
-const auth = z.literal('bearer_token');
+/** What a client can speak and show. Surfaces serve streamable_http to a bearer_token; discover rejects the others. */
+const transport = z.enum(['streamable_http', 'sse', 'stdio']);
+const auth = z.enum(['bearer_token', 'oauth2', 'oidc', 'none']);
 
 /** A named client of surfaces. */
 const consumerSchema = z

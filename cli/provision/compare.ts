@@ -3,7 +3,8 @@ import { canonicalJson } from '../../core/contract/canonical';
 import { foreignText } from '../../core/policy/redaction';
 import type { JsonObject, N8nWorkflow } from '../n8n/publicApi';
 import { withoutLedger } from './ledger';
-import { givesTools, type ManagedWorkflow } from './workflow';
+import { givesTools } from './merge';
+import type { ManagedWorkflow } from './workflow';
 
 /** One difference between what is there and what is wanted. Values are for a person; secrets are never values. */
 export interface Change {
@@ -51,6 +52,9 @@ function settingChanges(observed: JsonObject, wanted: object): Change[] {
     .map(([key, value]) => ({ field: `settings.${key}`, from: shown(observed[key]), to: shown(value) }));
 }
 
+/** What a person can switch on at any node and what changes what it does. */
+const FLAGS = ['disabled', 'executeOnce', 'alwaysOutputData', 'retryOnFail', 'continueOnFail'];
+
 function nodeChanges(before: JsonObject, node: WorkflowNode): Change[] {
   const at = `nodes.${node.name}`;
   const changes: Change[] = [];
@@ -60,7 +64,9 @@ function nodeChanges(before: JsonObject, node: WorkflowNode): Change[] {
   compare('type', before['type'], node.type);
   compare('typeVersion', before['typeVersion'], node.typeVersion);
   if (node.webhookId !== undefined) compare('webhookId', before['webhookId'], node.webhookId);
-  if (before['disabled'] === true) compare('disabled', true, false);
+  for (const flag of FLAGS) if (before[flag] === true) compare(flag, true, false);
+  const onError = before['onError'] ?? 'stopWorkflow';
+  if (onError !== 'stopWorkflow') compare('onError', onError, 'stopWorkflow');
   const given = (before['parameters'] ?? {}) as JsonObject;
   const names = node.type === NODE_TYPES.stickyNote ? ['content'] : keysOf(given, node.parameters);
   for (const name of names) {

@@ -32,6 +32,7 @@ export async function applyCredential(
         throw error;
       });
       if (outcome === 'done') return { id, replaced: [] };
+      if (outcome === 'gone') return { id: await create(api, name, type, data), replaced: [] };
     }
   }
   await removeLeftovers(api, name, id, leftovers);

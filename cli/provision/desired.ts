@@ -4,6 +4,7 @@ import type { Contract } from '../../core/contract/schema';
 import { sha256 } from '../../core/server/bearer';
 import { upstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
 import { OperatorError } from '../operator/error';
+import { grantedTools } from '../operator/granted';
 import type { Operator, WantedSurface } from '../operator/load';
 import type { OperatorConsumer, OperatorFile, OperatorSurface } from '../operator/schema';
 import { readSecret } from '../secrets';
@@ -58,7 +59,9 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
   const secretOf = async (reference: string) => await resolveSecret(reference, applicationId, folder);
   const nextOf = async (reference: string) => await nextReference(reference, applicationId, folder);
   const rows = await Promise.all(
-    surface.consumers.map(async (id) => rowOf(consumerOf(file, id), surface, contract, secretOf, nextOf)),
+    [...surface.consumers]
+      .sort()
+      .map(async (id) => rowOf(consumerOf(file, id), surface, contract, secretOf, nextOf)),
   );
   refuseShared(applicationId, rows);
   const { base_url, authentication, name: field = '', secret: reference, test_path } = surface.upstream;
@@ -104,7 +107,7 @@ async function rowOf(
   secretOf: (reference: string) => Promise<string>,
   nextOf: (reference: string) => Promise<string | undefined>,
 ): Promise<ConsumerRow> {
-  const tools = surface.consumer_tools?.[consumer.id] ?? contract.tools.allowlist;
+  const tools = grantedTools(surface, contract, consumer.id);
   const next = consumer.token === undefined ? undefined : await nextOf(consumer.token);
   return {
     id: consumer.id,
@@ -116,7 +119,8 @@ async function rowOf(
   };
 }
 
-function hashOf(token: string, id: string): string {
+/** @throws OperatorError `secret_too_short` */
+export function hashOf(token: string, id: string): string {
   if (token.length < LEAST_TOKEN_CHARACTERS) {
     throw new OperatorError(
       'secret_too_short',
@@ -127,14 +131,25 @@ function hashOf(token: string, id: string): string {
 }
 
 function refuseShared(applicationId: string, rows: readonly ConsumerRow[]): void {
-  for (const { id, tokenSha256 } of rows) {
-    const other = rows.find((row) => row.tokenSha256 === tokenSha256 && row.id !== id);
-    if (!other) continue;
-    throw new OperatorError(
-      'token_shared',
-      `${id} and ${other.id} have one bearer at ${applicationId}; every consumer needs its own.`,
-    );
+  const shared = sharedBearer(rows);
+  if (!shared) return;
+  throw new OperatorError(
+    'token_shared',
+    `The consumers ${shared.join(' and ')} have one bearer at ${applicationId}; every consumer needs its own.`,
+  );
+}
+
+/** Two consumers with one bearer: nobody could tell who calls. */
+export function sharedBearer(rows: readonly ConsumerRow[]): readonly [string, string] | undefined {
+  const holders = new Map<string, string>();
+  for (const { id, tokenSha256, secondTokenSha256 } of rows) {
+    for (const hash of [tokenSha256, secondTokenSha256]) {
+      const holder = hash === '' ? undefined : holders.get(hash);
+      if (holder !== undefined && holder !== id) return [holder, id];
+      if (hash !== '') holders.set(hash, id);
+    }
   }
+  return undefined;
 }
 
 /** The secret that a reference of an operator file points to. @throws OperatorError `secret_unreadable` */

@@ -5,10 +5,10 @@ import { canonicalJson } from '../../core/contract/canonical';
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
 /**
- * Slow enough that a weak secret cannot be guessed from a ledger by the thousands per second, and fast enough that a
- * plan over sixty surfaces takes a second.
+ * Slow enough that a weak secret is guessed from a ledger some hundred times per second at most, and fast enough that a
+ * plan over sixty surfaces takes three.
  */
-const COST = { N: 4_096, r: 8, p: 1 };
+const COST = { N: 2_048, r: 8, p: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const FORM = /^scrypt\$(?<salt>[\w-]{22})\$(?<hash>[\w-]{43})$/;

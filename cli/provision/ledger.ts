@@ -30,21 +30,28 @@ const ledgerSchema = z.strictObject({
   contract: z.string().regex(SHA256_PATTERN),
   /** `null` for a surface that was taken out of service: its credentials are gone. */
   served: servedSchema.nullable(),
+  /** What is to be deleted as soon as what replaces it is served; absent most of the time. */
+  replaced: z.strictObject({ credentials: z.array(z.string()), workflows: z.array(z.string()) }).optional(),
 });
 
 export type Ledger = z.infer<typeof ledgerSchema>;
+export type Replaced = NonNullable<Ledger['replaced']>;
 export type ServedLedger = z.infer<typeof servedSchema>;
 
 const HEADING = '### Ledger of mcp-curated';
 const FENCE = '```';
 
 /**
- * A note's text with the ledger at its end, readable by a person and by the next run: it stands inside of the managed
+ * A note's text with a ledger at its end, readable by a person and by the next run: it stands inside of the managed
  * workflow, so that nothing else has to be kept, and a lost file is no disaster.
  */
-export function withLedger(note: string, ledger: Ledger): string {
+export function withLedgerJson(note: string, ledger: object): string {
   const json = JSON.stringify(ledger, null, 1);
   return `${withoutLedger(note)}\n\n${HEADING}\n\nWritten by every run; an edit makes the next run look again.\n\n${FENCE}json\n${json}\n${FENCE}`;
+}
+
+export function withLedger(note: string, ledger: Ledger): string {
+  return withLedgerJson(note, ledger);
 }
 
 /** The part of a note that is not the ledger. */
@@ -53,15 +60,20 @@ export function withoutLedger(note: string): string {
   return (at < 0 ? note : note.slice(0, at)).trimEnd();
 }
 
-/** The ledger of a note; `undefined` when it is missing or was edited into something else. */
-export function readLedger(note: string): Ledger | undefined {
+/** What stands in the ledger of a note; `undefined` when there is none, or none that is JSON. */
+export function ledgerJson(note: string): unknown {
   const at = note.indexOf(HEADING);
   const json =
     at < 0 ? undefined : new RegExp(`${FENCE}json\\n([\\s\\S]*?)\\n${FENCE}`).exec(note.slice(at))?.[1];
   if (json === undefined) return undefined;
   try {
-    return ledgerSchema.parse(JSON.parse(json));
+    return JSON.parse(json) as unknown;
   } catch {
     return undefined;
   }
+}
+
+/** The ledger of a surface; `undefined` when it is missing or was edited into something else. */
+export function readLedger(note: string): Ledger | undefined {
+  return ledgerSchema.safeParse(ledgerJson(note)).data;
 }

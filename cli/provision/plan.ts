@@ -1,26 +1,26 @@
 import type { Contract } from '../../core/contract/schema';
-import type { N8nCredential, N8nWorkflow } from '../n8n/publicApi';
+import { PolicyError } from '../../core/policy/errors';
+import type { N8nWorkflow } from '../n8n/publicApi';
+import { OperatorError } from '../operator/error';
 import type { Operator, WantedSurface } from '../operator/load';
 import { workflowChanges, type Change } from './compare';
-import { consumersName, desiredSurface, surfaceName, upstreamName, type DesiredSurface } from './desired';
-import { matchesFingerprint } from './fingerprint';
-import type { Ledger, ServedLedger } from './ledger';
-import { findManaged, hasTag, isOwned, PlanError, type Observed } from './observe';
-import { credentialIdsIn, ledgerOf, managedWorkflow, servedPath } from './workflow';
+import { desiredSurface, sharedBearer, surfaceName, type DesiredSurface } from './desired';
+import type { Ledger } from './ledger';
+import { applicationIdOf, findManaged, hasTag, isOwned, PlanError, type Observed } from './observe';
+import {
+  decideCredential,
+  KINDS,
+  ownCredentials,
+  type CredentialKind,
+  type CredentialStep,
+} from './planCredentials';
+import { retirement } from './planRetirement';
+import { refuseTakenPath } from './takenPaths';
+import { ledgerOf, managedWorkflow } from './workflow';
 
-export type CredentialKind = 'consumers' | 'upstream';
+export type { CredentialKind, CredentialStep } from './planCredentials';
 
-/** What is to happen to one of the two credentials of a surface. */
-export interface CredentialStep {
-  readonly kind: CredentialKind;
-  readonly type: 'mcpConsumersApi' | 'mcpUpstreamApi';
-  readonly name: string;
-  readonly action: 'keep' | 'update' | 'create';
-  /** The one that is there; `undefined` where none is. */
-  readonly id: string | undefined;
-}
-
-export type SurfaceAction = 'create' | 'update' | 'retire' | 'unchanged' | 'retired';
+export type SurfaceAction = 'create' | 'update' | 'retire' | 'unchanged' | 'retired' | 'failed';
 
 /** What one run would do for one application. */
 export interface SurfacePlan {
@@ -30,9 +30,21 @@ export interface SurfacePlan {
   readonly changes: readonly Change[];
   readonly observed: N8nWorkflow | undefined;
   readonly desired: DesiredSurface | undefined;
-  readonly credentials: readonly CredentialStep[];
+  readonly credentials: readonly CredentialStep<CredentialKind>[];
+  /** Whether the workflow has to be written; what else there is to do has calls of its own. */
+  readonly rewrite: boolean;
+  /** Ids of credentials that go: of a surface out of service, or left over by an interrupted run. */
+  readonly gone: readonly string[];
   /** For a surface that goes out of service: the contract that its workflow is rendered from, where there is one. */
   readonly contract: Contract | undefined;
+  /** Why nothing can be done for this surface; null for every action but `failed`. */
+  readonly error: Failure | null;
+}
+
+/** A stable code, and one sentence to act on. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
 }
 
 export interface Plan {
@@ -40,17 +52,14 @@ export interface Plan {
   readonly surfaces: readonly SurfacePlan[];
 }
 
-const KINDS = [
-  { kind: 'consumers', type: 'mcpConsumersApi', nameOf: consumersName },
-  { kind: 'upstream', type: 'mcpUpstreamApi', nameOf: upstreamName },
-] as const;
-
 /**
  * What has to change so that an instance is as the operator file says. Changes nothing, and knows all faults before the
- * first write.
+ * first write. What is wrong with one surface stands in its plan as `failed`.
+ *
+ * What it cannot see where credentials cannot be listed (before 2.8): that a person has deleted one. `verify` sees it,
+ * as a surface that answers nobody; a run of apply after the ledger was deleted from the note makes it anew.
  *
  * @param only application ids to look at; all when empty
- * @throws PlanError, OperatorError
  */
 export async function makePlan(
   operator: Operator,
@@ -58,75 +67,169 @@ export async function makePlan(
   only: readonly string[] = [],
 ): Promise<Plan> {
   const { owner } = operator.file;
-  const wanted = operator.surfaces.filter(({ surface }) => isChosen(surface.application_id, only));
-  refuseTakenPaths(wanted, observed, owner);
+  const named = namesOf(operator);
+  const staying = stayingIds(operator);
+  const isChosen = (id: string) => only.length === 0 || only.includes(id);
+  const leaves = (workflow: N8nWorkflow) => {
+    const id = isOwned(workflow, owner) ? applicationIdOf(workflow, owner, named) : undefined;
+    return id !== undefined && !staying.has(id) && isChosen(id);
+  };
+  const wanted = operator.surfaces.filter(({ surface }) => isChosen(surface.application_id));
   const surfaces = await Promise.all(
-    wanted.map(async (one) =>
-      one.surface.enabled ? await planServed(operator, one, observed) : planRetired(owner, one, observed),
+    wanted.map(
+      async (one) =>
+        await orFailed(owner, one.surface.application_id, async () =>
+          one.surface.enabled
+            ? await planServed(operator, one, observed, named, leaves)
+            : retirementOf(owner, one.surface.application_id, observed, named, one.contract),
+        ),
     ),
   );
-  return { owner, surfaces: [...surfaces, ...planOrphans(operator, observed, only)] };
+  const left = observed.workflows
+    .filter((workflow) => leaves(workflow))
+    .map((workflow) => applicationIdOf(workflow, owner, named) ?? '');
+  const orphans = [...new Set(left)].filter(
+    (id) => !wanted.some(({ surface }) => surface.application_id === id),
+  );
+  const retired = await Promise.all(
+    orphans.map(
+      async (id) => await orFailed(owner, id, () => retirementOf(owner, id, observed, named, undefined)),
+    ),
+  );
+  return { owner, surfaces: [...withoutSharedBearers(surfaces), ...retired] };
 }
 
-const isChosen = (id: string, only: readonly string[]) => only.length === 0 || only.includes(id);
+/** Every application that the operator file names. */
+function namesOf({ file }: Operator): Set<string> {
+  return new Set([
+    ...file.surfaces.map((surface) => surface.application_id),
+    ...file.clients.map(({ id }) => id),
+  ]);
+}
 
-/** n8n 1.x lets a second workflow take a path over without a word. */
-function refuseTakenPaths(wanted: readonly WantedSurface[], { workflows }: Observed, owner: string): void {
-  for (const { surface, contract } of wanted) {
-    if (!surface.enabled) continue;
-    const { path } = contract.endpoint;
-    const foreign = workflows.find(
-      (workflow) =>
-        workflow.active &&
-        servedPath(workflow) === path &&
-        !isManagedFor(workflow, owner, surface.application_id),
-    );
-    if (foreign) {
-      throw new PlanError(
-        'path_taken',
-        `The workflow ${foreign.id} serves /mcp/${path} already; deactivate it, and run it again.`,
-      );
-    }
+/** Those of which something is to be in service. */
+function stayingIds({ file }: Operator): Set<string> {
+  return new Set([
+    ...file.surfaces.filter(({ enabled }) => enabled).map((surface) => surface.application_id),
+    ...file.clients.filter(({ enabled }) => enabled).map(({ id }) => id),
+  ]);
+}
+
+function retirementOf(
+  owner: string,
+  applicationId: string,
+  observed: Observed,
+  named: ReadonlySet<string>,
+  contract: Contract | undefined,
+): SurfacePlan {
+  const found = findManaged(observed, owner, applicationId, named);
+  return retirement(surfaceName(owner, applicationId), applicationId, found, observed, contract);
+}
+
+async function orFailed(
+  owner: string,
+  applicationId: string,
+  plan: () => SurfacePlan | Promise<SurfacePlan>,
+): Promise<SurfacePlan> {
+  try {
+    return await plan();
+  } catch (error) {
+    const isFault =
+      error instanceof PlanError || error instanceof OperatorError || error instanceof PolicyError;
+    if (!isFault) throw error;
+    return failed(applicationId, surfaceName(owner, applicationId), error);
   }
 }
 
-function isManagedFor(workflow: N8nWorkflow, owner: string, applicationId: string): boolean {
-  if (!isOwned(workflow, owner)) return false;
-  return (
-    workflow.name === surfaceName(owner, applicationId) ||
-    ledgerOf(workflow)?.application_id === applicationId
-  );
+export function failed(applicationId: string, name: string, { code, message }: Failure): SurfacePlan {
+  return {
+    ...{ applicationId, name, action: 'failed', changes: [], observed: undefined, desired: undefined },
+    ...{ credentials: [], rewrite: false, gone: [], contract: undefined, error: { code, message } },
+  };
+}
+
+/** Two consumers may not have one bearer, at whichever surfaces they are. */
+function withoutSharedBearers(surfaces: readonly SurfacePlan[]): SurfacePlan[] {
+  const rows = (surface: SurfacePlan) => surface.desired?.consumers.data.consumers.values ?? [];
+  return surfaces.map((surface, index) => {
+    const earlier = surfaces.slice(0, index).flatMap(rows);
+    const shared = sharedBearer([...earlier, ...rows(surface)]);
+    if (!shared || sharedBearer(earlier)) return surface;
+    const message = `The consumers ${shared.join(' and ')} have one bearer; every consumer needs its own.`;
+    return failed(surface.applicationId, surface.name, { code: 'token_shared', message });
+  });
 }
 
 async function planServed(
   operator: Operator,
   wanted: WantedSurface,
   observed: Observed,
+  named: ReadonlySet<string>,
+  leaves: (workflow: N8nWorkflow) => boolean,
 ): Promise<SurfacePlan> {
   const { owner } = operator.file;
   const desired = await desiredSurface(operator, wanted);
   const { applicationId, name } = desired;
-  const found = findManaged(observed, owner, applicationId);
+  const found = findManaged(observed, owner, applicationId, named);
+  refuseTakenPath(
+    desired.contract.endpoint.path,
+    observed,
+    (workflow) => workflow === found || leaves(workflow),
+  );
   const ledger = found && ledgerOf(found);
   const decided = await Promise.all(
-    KINDS.map(async ({ kind, type }) => await credentialStep(kind, type, desired, found, ledger, observed)),
+    KINDS.map(async (kind) => await decideCredential(kind, desired, found, ledger, observed)),
   );
   const credentials = decided.map(({ step }) => step);
-  const common = { applicationId, name, desired, credentials, observed: found, contract: wanted.contract };
-  if (!found) return { ...common, action: 'create', changes: [] };
-  const changes = [
-    ...decided.flatMap((one) => one.changes),
-    ...stateChanges(found, owner),
-    ...contractChange(ledger, desired),
+  const gone = [
+    ...decided.flatMap(({ leftOver }) => leftOver),
+    ...replacedIds(ledger, desired, found, observed),
+  ];
+  const common = {
+    ...{ applicationId, name, desired, credentials, observed: found, contract: wanted.contract },
+    ...{ gone: gone.filter((id) => !credentials.some((step) => step.id === id)), error: null },
+  };
+  if (!found)
+    return { ...common, action: 'create', rewrite: true, changes: decided.flatMap(leftOverChanges) };
+  const written = [
+    ...decided.flatMap(({ changes }) => changes),
+    ...ledgerChanges(ledger, desired),
     ...workflowChanges(found, expected(desired, credentials)),
   ];
-  return { ...common, action: changes.length > 0 ? 'update' : 'unchanged', changes };
+  const changes = [...stateChanges(found, owner), ...written];
+  const action = changes.length > 0 ? 'update' : 'unchanged';
+  return { ...common, action, changes, rewrite: written.length > 0 };
+}
+
+function leftOverChanges({
+  step,
+  leftOver,
+}: {
+  step: CredentialStep;
+  leftOver: readonly string[];
+}): Change[] {
+  return leftOver.map((id) => ({ field: `left over ${step.kind} credential`, from: id, to: '(absent)' }));
+}
+
+/** What the run that replaced them did not come to delete, as far as it is there. */
+function replacedIds(
+  ledger: Ledger | undefined,
+  desired: DesiredSurface,
+  found: N8nWorkflow | undefined,
+  { credentials }: Observed,
+): string[] {
+  const recorded = ledger?.replaced?.credentials ?? [];
+  if (credentials === 'unsupported') return recorded;
+  const ours = KINDS.flatMap(({ kind, type }) =>
+    ownCredentials({ name: desired[kind].name, type, recorded: undefined }, found, credentials),
+  );
+  return recorded.filter((id) => ours.some((one) => one.id === id));
 }
 
 /** The workflow as it should be if its credentials stayed the ones that they are. */
 function expected(
   desired: DesiredSurface,
-  steps: readonly CredentialStep[],
+  steps: readonly CredentialStep<CredentialKind>[],
 ): ReturnType<typeof managedWorkflow> {
   const reference = (kind: CredentialKind) => {
     const step = steps.find((one) => one.kind === kind);
@@ -141,158 +244,36 @@ function emptyLedger({ applicationId, contractHash }: DesiredSurface): Ledger {
 }
 
 function stateChanges(workflow: N8nWorkflow, owner: string): Change[] {
-  const { active, isArchived, versionId, activeVersionId } = workflow;
+  const { active, isArchived, versionId, activeVersionId, tags } = workflow;
   const changes: Change[] = [];
   if (isArchived === true) changes.push({ field: 'archived', from: 'true', to: 'false' });
   if (!active) changes.push({ field: 'active', from: 'false', to: 'true' });
   else if (activeVersionId != null && versionId !== undefined && versionId !== activeVersionId) {
     changes.push({ field: 'active version', from: 'an older one', to: 'what is saved' });
   }
-  if (!hasTag(workflow, owner)) changes.push({ field: 'tags', from: '(absent)', to: owner });
+  // Where tags are switched off n8n shows none, and takes none.
+  if (tags !== undefined && !hasTag(workflow, owner)) {
+    changes.push({ field: 'tags', from: '(absent)', to: owner });
+  }
   return changes;
 }
 
-function contractChange(ledger: Ledger | undefined, { contractHash }: DesiredSurface): Change[] {
-  if (!ledger) return [{ field: 'ledger', from: '(missing or edited)', to: 'written anew' }];
-  if (ledger.contract === contractHash) return [];
-  return [{ field: 'contract', from: ledger.contract, to: contractHash }];
-}
-
-async function credentialStep(
-  kind: CredentialKind,
-  type: CredentialStep['type'],
-  desired: DesiredSurface,
-  found: N8nWorkflow | undefined,
+function ledgerChanges(
   ledger: Ledger | undefined,
-  { credentials }: Observed,
-): Promise<{ step: CredentialStep; changes: Change[] }> {
-  const { name } = desired[kind];
-  const recorded = ledger?.served?.[kind];
-  const used = found ? credentialIdsIn(found, type) : [];
-  const id = existingId(name, type, [recorded?.id, ...used], credentials);
-  const step = { kind, type, name };
-  if (id === undefined) {
-    const changes = found ? [{ field: `${kind} credential`, from: '(absent)', to: name }] : [];
-    return { step: { ...step, action: 'create', id: undefined }, changes };
-  }
-  const isKnown = recorded?.id === id;
-  if (isKnown && (await matchesFingerprint(desired[kind].data, recorded.fingerprint))) {
-    return { step: { ...step, action: 'keep', id }, changes: [] };
-  }
-  const changes = isKnown ? describedChanges(kind, recorded, desired) : [unknownContent(kind)];
-  return { step: { ...step, action: 'update', id }, changes };
-}
-
-/** The credential that is there, of those that the ledger and the nodes name, or that carries the name. */
-function existingId(
-  name: string,
-  type: string,
-  candidates: readonly (string | undefined)[],
-  credentials: readonly N8nCredential[] | 'unsupported',
-): string | undefined {
-  const known = candidates.filter((id) => id !== undefined);
-  if (credentials === 'unsupported') return known[0];
-  const there = known.find((id) =>
-    credentials.some((credential) => credential.id === id && credential.type === type),
-  );
-  if (there !== undefined) return there;
-  const named = credentials.filter((credential) => credential.name === name && credential.type === type);
-  if (named.length > 1) {
-    const ids = named.map(({ id }) => id).join(', ');
-    throw new PlanError(
-      'duplicate_resource',
-      `Several credentials are named ${name} (${ids}); delete all but one, and run it again.`,
-    );
-  }
-  return named[0]?.id;
-}
-
-function unknownContent(kind: CredentialKind): Change {
-  return { field: `${kind} credential`, from: '(unknown)', to: 'written anew' };
-}
-
-/** What of a credential has changed, secrets only as such. */
-function describedChanges(
-  kind: CredentialKind,
-  recorded: ServedLedger['consumers'] | ServedLedger['upstream'],
-  desired: DesiredSurface,
+  { applicationId, contractHash }: DesiredSurface,
 ): Change[] {
-  const { id: _id, fingerprint: _fingerprint, ...before } = recorded;
-  const after = kind === 'consumers' ? { rows: desired.described.rows } : desired.described.upstream;
-  const flatBefore = flat(kind, before);
-  const flatAfter = flat(kind, after);
-  const fields = [...new Set([...flatBefore.keys(), ...flatAfter.keys()])];
-  const changes = fields
-    .filter((field) => flatBefore.get(field) !== flatAfter.get(field))
-    .map((field) => ({
-      field,
-      from: flatBefore.get(field) ?? '(absent)',
-      to: flatAfter.get(field) ?? '(absent)',
-    }));
-  return changes.length > 0 ? changes : [{ field: `${kind} secret`, from: 'changed', to: 'changed' }];
-}
-
-function flat(prefix: string, value: object): Map<string, string> {
-  const fields = new Map<string, string>();
-  if ('rows' in value) {
-    for (const { id, ...row } of (value as { rows: ServedLedger['consumers']['rows'] }).rows) {
-      for (const [key, entry] of Object.entries(row)) {
-        fields.set(`${prefix}.${id}.${key}`, Array.isArray(entry) ? entry.join(', ') : String(entry));
-      }
-    }
-    return fields;
+  if (!ledger) return [{ field: 'ledger', from: '(missing or edited)', to: 'written anew' }];
+  const changes: Change[] = [];
+  if (ledger.application_id !== applicationId) {
+    changes.push({ field: 'ledger', from: '(edited)', to: 'written anew' });
   }
-  for (const [key, entry] of Object.entries(value)) fields.set(`${prefix}.${key}`, String(entry));
-  return fields;
-}
-
-/** A surface that is not enabled: no endpoint, no credential. The workflow stays, for what people added to it. */
-function planRetired(owner: string, { surface, contract }: WantedSurface, observed: Observed): SurfacePlan {
-  const applicationId = surface.application_id;
-  return retirement(owner, applicationId, findManaged(observed, owner, applicationId), contract);
-}
-
-/** Managed workflows of surfaces that the file does not name any more. */
-function planOrphans(operator: Operator, observed: Observed, only: readonly string[]): SurfacePlan[] {
-  const { owner } = operator.file;
-  const named = new Set([
-    ...operator.surfaces.map(({ surface }) => surface.application_id),
-    ...operator.file.clients.map(({ id }) => id),
-  ]);
-  const orphans = observed.workflows
-    .filter((workflow) => isOwned(workflow, owner))
-    .map(applicationIdOf(owner));
-  return [...new Set(orphans)]
-    .filter((id) => !named.has(id) && isChosen(id, only))
-    .map((id) => retirement(owner, id, findManaged(observed, owner, id), undefined));
-}
-
-const applicationIdOf =
-  (owner: string) =>
-  (workflow: N8nWorkflow): string =>
-    ledgerOf(workflow)?.application_id ?? workflow.name.slice(owner.length + 1);
-
-function retirement(
-  owner: string,
-  applicationId: string,
-  found: N8nWorkflow | undefined,
-  contract: Contract | undefined,
-): SurfacePlan {
-  const name = surfaceName(owner, applicationId);
-  const common = { applicationId, name, observed: found, desired: undefined, contract };
-  if (!found) return { ...common, action: 'retired', changes: [], credentials: [] };
-  const ledger = ledgerOf(found);
-  const credentials = KINDS.flatMap(({ kind, type, nameOf }): CredentialStep[] => {
-    const ids = new Set([ledger?.served?.[kind].id, ...credentialIdsIn(found, type)]);
-    return [...ids].flatMap((id) =>
-      id === undefined ? [] : [{ kind, type, name: nameOf(name), action: 'keep', id }],
-    );
-  });
-  const changes: Change[] = [
-    ...(found.active ? [{ field: 'active', from: 'true', to: 'false' }] : []),
-    ...credentials.map(({ kind, id = '' }) => ({ field: `${kind} credential`, from: id, to: '(absent)' })),
-  ];
-  return { ...common, action: changes.length > 0 ? 'retire' : 'retired', changes, credentials };
+  if (ledger.contract !== contractHash) {
+    changes.push({ field: 'contract', from: ledger.contract, to: contractHash });
+  }
+  const { credentials = [], workflows = [] } = ledger.replaced ?? {};
+  for (const id of credentials) changes.push({ field: 'replaced credential', from: id, to: '(absent)' });
+  for (const id of workflows) changes.push({ field: 'replaced workflow', from: id, to: '(absent)' });
+  return changes;
 }
 
 /** Whether a run has anything to do. */

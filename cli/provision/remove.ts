@@ -1,10 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { APPLICATION_ID_PATTERN } from '../../core/contract/vocabulary';
 import { failedWith, type N8nPublicApi, type N8nWorkflow } from '../n8n/publicApi';
+import { REAL_PACE } from '../n8n/pacing';
+import { serverName } from './clientLedger';
 import { removeCredentials } from './credentials';
-import { untilGone } from './endpoint';
-import { isOwned, type Observed } from './observe';
 import { consumersName, surfaceName, upstreamName } from './desired';
-import { credentialIdsIn, ledgerOf, servedPath } from './workflow';
+import { POLL_MS, POLLS, untilGone } from './endpoint';
+import { applicationIdOf, isOwned, type Observed } from './observe';
+import { credentialsOf } from './planRetirement';
+import { servedPath, type ManagedCredentialType } from './workflow';
 
 /** A managed workflow that is to go, with its credentials. */
 export interface Removal {
@@ -21,43 +24,49 @@ export interface Removal {
 export function removals(observed: Observed, owner: string, keep: ReadonlySet<string>): Removal[] {
   return observed.workflows
     .filter((workflow) => isOwned(workflow, owner))
-    .map((workflow) => {
-      const applicationId = ledgerOf(workflow)?.application_id ?? workflow.name.slice(owner.length + 1);
-      return {
-        applicationId,
-        workflow,
-        credentialIds: credentialIds(observed, owner, applicationId, workflow),
-      };
-    })
-    .filter(({ applicationId }) => !keep.has(applicationId));
+    .flatMap((workflow) => {
+      const applicationId = applicationIdOf(workflow, owner, keep);
+      if (applicationId === undefined || keep.has(applicationId)) return [];
+      const ids = credentialsOf(surfaceName(owner, applicationId), workflow, observed).map(({ id }) => id);
+      return [{ applicationId, workflow, credentialIds: [...new Set(ids)] }];
+    });
 }
 
-/** Those that its ledger and its nodes name, and where they can be listed, those that carry its name. */
-function credentialIds(
-  { credentials }: Observed,
-  owner: string,
-  applicationId: string,
-  workflow: N8nWorkflow,
-): string[] {
-  const name = surfaceName(owner, applicationId);
-  const served = ledgerOf(workflow)?.served;
-  const named =
-    credentials === 'unsupported'
-      ? []
-      : credentials.filter((one) => [consumersName(name), upstreamName(name)].includes(one.name));
-  const ids = [
-    served?.consumers.id,
-    served?.upstream.id,
-    ...credentialIdsIn(workflow, 'mcpConsumersApi'),
-    ...credentialIdsIn(workflow, 'mcpUpstreamApi'),
-    ...named.map(({ id }) => id),
-  ];
-  return [...new Set(ids.filter((id) => id !== undefined))];
+/** A credential of ours whose workflow is not there: an interrupted run made it. */
+export interface Stray {
+  readonly applicationId: string;
+  readonly id: string;
 }
 
-const POLL_MS = 300;
-/** 2.x refuses to delete while it publishes or unpublishes in the background. */
-const BACKGROUND_LIMIT_MS = 25_000;
+const NAMES: Readonly<Record<ManagedCredentialType, (name: string) => string>> = {
+  mcpConsumersApi: consumersName,
+  mcpUpstreamApi: upstreamName,
+  mcpAllowlistClientApi: serverName,
+};
+
+/**
+ * Credentials with a name of ours for applications that do not stay. Where credentials cannot be listed: those that no
+ * workflow uses.
+ */
+export async function strays(api: N8nPublicApi, owner: string, keep: ReadonlySet<string>): Promise<Stray[]> {
+  const listed = await api.listCredentials();
+  const candidates = listed === 'unsupported' ? await api.unusedCredentials() : listed;
+  return candidates.flatMap((credential) => {
+    const applicationId = applicationOf(credential.name, owner);
+    if (applicationId === undefined || keep.has(applicationId)) return [];
+    const types = Object.entries(NAMES)
+      .filter(([, nameOf]) => nameOf(surfaceName(owner, applicationId)) === credential.name)
+      .map(([type]) => type);
+    const isOurs = types.length > 0 && (!('type' in credential) || types.includes(String(credential.type)));
+    return isOurs ? [{ applicationId, id: credential.id }] : [];
+  });
+}
+
+function applicationOf(name: string, owner: string): string | undefined {
+  if (!name.startsWith(`${owner}:`)) return undefined;
+  const [id = ''] = name.slice(owner.length + 1).split(' ');
+  return APPLICATION_ID_PATTERN.test(id) ? id : undefined;
+}
 
 /** First the endpoint, then the credentials, then the workflow: an interrupted run leaves what the next one finds. */
 export async function removeSurface(
@@ -72,15 +81,15 @@ export async function removeSurface(
     if (path !== undefined) await untilGone(`${address}/mcp/${path}`, workflow.name, signal);
   }
   await removeCredentials(api, ids);
-  const deadline = Date.now() + BACKGROUND_LIMIT_MS;
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     try {
       await api.deleteWorkflow(workflow.id);
       return;
     } catch (error) {
       if (failedWith(error, 'not_found')) return;
-      if (!failedWith(error, 'conflict') || Date.now() > deadline) throw error;
-      await sleep(POLL_MS, undefined, { signal });
+      // 2.x refuses to delete while it publishes or unpublishes in the background.
+      if (!failedWith(error, 'conflict') || tries >= POLLS) throw error;
+      await REAL_PACE.sleep(POLL_MS, signal);
     }
   }
 }

@@ -16,9 +16,9 @@ import { credentialIdsIn, ledgerOf, managedWorkflow, mergedInto } from './workfl
 
 /**
  * Replaces the secret with which a surface asks its application. The new one, issued there, stands in `<file>.next`. It
- * gets a credential of its own, the workflow is pointed at it, and a real read proves it; if upstream refuses it, the
- * workflow goes back to the old one. Only then the old credential is deleted and the file replaced. Until then a plain
- * `apply` leads back to the old secret, which still works.
+ * takes the place of the old one in n8n and a real read proves it; if upstream refuses it, the old one comes back. Where
+ * n8n cannot change credentials the new one gets a credential of its own, and the old one is deleted at the end. Only
+ * after the proof the file is replaced. Until then a plain `apply` leads back to the old secret, which still works.
  *
  * @throws RotationError, and what apply throws
  */
@@ -47,22 +47,59 @@ export async function rotateUpstream(
   options.signal.throwIfAborted();
   options.onProgress(`${applicationId}: trying the new secret`);
   await removeUnused(api, desired.upstream.name, workflow);
-  const made = await api.createCredential(desired.upstream.name, 'mcpUpstreamApi', changed.upstream.data);
-  try {
-    await pointAt(api, workflow, changed, made.id);
+  const prove = async () => {
     await untilServed(endpoint, desired.name, options.signal);
     const failure = await readFailure(endpoint, bearer, tool, options.signal);
     if (failure !== undefined) throw refused(applicationId, failure);
-  } catch (error) {
-    // Back to what worked, before anything is deleted.
-    if (before?.served) await pointAt(api, workflow, desired, before.served.upstream.id);
-    await removeCredentials(api, [made.id]);
-    throw error;
+  };
+  const isChanged =
+    before?.served &&
+    (await isTriedInPlace(api, workflow, desired, changed, before.served.upstream.id, prove));
+  if (!isChanged) {
+    const made = await api.createCredential(desired.upstream.name, 'mcpUpstreamApi', changed.upstream.data);
+    try {
+      await pointAt(api, workflow, changed, made.id);
+      await prove();
+    } catch (error) {
+      // Back to what worked, before anything is deleted.
+      if (before?.served) await pointAt(api, workflow, desired, before.served.upstream.id);
+      await removeCredentials(api, [made.id]);
+      throw error;
+    }
   }
   options.onProgress(`${applicationId}: the new secret works`);
   await promote(file);
-  if (before?.served) await removeCredentials(api, [before.served.upstream.id]);
+  if (before?.served && !isChanged) await removeCredentials(api, [before.served.upstream.id]);
   await forgetOld(file);
+}
+
+/**
+ * Tries the new secret in the credential that is there. A release that can change credentials publishes workflows in the
+ * background, too: after pointing at another credential nobody could tell which of the two a read has used.
+ *
+ * @returns false where credentials cannot be changed; nothing has happened then
+ */
+async function isTriedInPlace(
+  api: N8nPublicApi,
+  workflow: N8nWorkflow,
+  desired: DesiredSurface,
+  changed: DesiredSurface,
+  id: string,
+  prove: () => Promise<void>,
+): Promise<boolean> {
+  const { name } = desired.upstream;
+  if ((await api.updateCredential(id, { name })) === 'unsupported') return false;
+  try {
+    // The ledger first: after an interruption apply sees a difference, and leads back to the old secret.
+    await pointAt(api, workflow, changed, id);
+    await api.updateCredential(id, { name, data: changed.upstream.data });
+    await prove();
+  } catch (error) {
+    await api.updateCredential(id, { name, data: desired.upstream.data });
+    await pointAt(api, workflow, desired, id);
+    throw error;
+  }
+  return true;
 }
 
 function refused(applicationId: string, code: string): RotationError {

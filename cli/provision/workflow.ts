@@ -2,12 +2,15 @@ import {
   NODE_TYPES,
   NOTE_NODE_NAME,
   renderWorkflow,
-  TRIGGER_NODE_NAME,
+  type RenderedWorkflow,
   type WorkflowNode,
 } from '../../core/contract/render';
-import type { JsonObject, N8nWorkflow, WorkflowBody } from '../n8n/publicApi';
-import type { DesiredSurface } from './desired';
+import type { Contract } from '../../core/contract/schema';
+import type { N8nWorkflow, WorkflowBody } from '../n8n/publicApi';
+import { surfaceName, type DesiredSurface } from './desired';
 import { readLedger, withLedger, type Ledger } from './ledger';
+
+export { givesTools, mergedInto } from './merge';
 
 export interface CredentialReference {
   readonly id: string;
@@ -36,11 +39,22 @@ export function managedWorkflow(
   ledger: Ledger,
 ): ManagedWorkflow {
   const [owner = ''] = name.split(':');
-  const rendered = renderWorkflow(contract, { owner });
+  const rendered = renderedOf(contract, owner);
   return {
     ...rendered,
     nodes: rendered.nodes.map((node) => bound(node, recording, credentials, ledger)),
   };
+}
+
+/** A run renders the workflow of a contract for its plan and for each write; the pins in it cost most of a plan. */
+const renderings = new WeakMap<Contract, RenderedWorkflow>();
+
+function renderedOf(contract: Contract, owner: string): RenderedWorkflow {
+  const known = renderings.get(contract);
+  if (known?.name === surfaceName(owner, contract.application_id)) return known;
+  const rendered = renderWorkflow(contract, { owner });
+  renderings.set(contract, rendered);
+  return rendered;
 }
 
 function bound(
@@ -73,27 +87,40 @@ function noteOf(node: { readonly parameters?: unknown }): string {
   return typeof content === 'string' ? content : '';
 }
 
+/** What was read is read once: a plan asks for the ledger of every workflow at every surface. */
+const ledgers = new WeakMap<object, { readonly ledger: Ledger | undefined }>();
+
 /** The ledger that a workflow carries, in whichever of its notes it stands. */
 export function ledgerOf({ nodes }: Pick<N8nWorkflow, 'nodes'>): Ledger | undefined {
+  const known = ledgers.get(nodes);
+  if (known) return known.ledger;
   const notes = nodes.filter((node) => node['type'] === NODE_TYPES.stickyNote);
   const named = notes.filter((node) => node['name'] === NOTE_NODE_NAME);
-  for (const node of [...named, ...notes]) {
-    const ledger = readLedger(noteOf(node));
-    if (ledger) return ledger;
-  }
-  return undefined;
+  const ledger = [...named, ...notes]
+    .map((node) => readLedger(noteOf(node)))
+    .find((one) => one !== undefined);
+  ledgers.set(nodes, { ledger });
+  return ledger;
 }
 
-/** Ids of our credentials that the nodes of a workflow use, whatever its ledger says. */
+export type ManagedCredentialType = 'mcpConsumersApi' | 'mcpUpstreamApi' | 'mcpAllowlistClientApi';
+
+/**
+ * Ids of credentials that the nodes of a workflow use, whatever its ledger says.
+ *
+ * @param name only those of this name: what a person chose instead is not ours; all when left out
+ */
 export function credentialIdsIn(
   { nodes }: Pick<N8nWorkflow, 'nodes'>,
-  type: 'mcpConsumersApi' | 'mcpUpstreamApi',
+  type: ManagedCredentialType,
+  name?: string,
 ): string[] {
   const ids = nodes.flatMap((node) => {
-    const reference = (node['credentials'] as Record<string, { id?: unknown } | undefined> | undefined)?.[
-      type
-    ];
-    return typeof reference?.id === 'string' ? [reference.id] : [];
+    const references = node['credentials'] as
+      Record<string, { id?: unknown; name?: unknown } | undefined> | undefined;
+    const reference = references?.[type];
+    const isOurs = name === undefined || reference?.name === name;
+    return isOurs && typeof reference?.id === 'string' ? [reference.id] : [];
   });
   return [...new Set(ids)];
 }
@@ -103,52 +130,4 @@ export function servedPath({ nodes }: Pick<N8nWorkflow, 'nodes'>): string | unde
   const trigger = nodes.find((node) => node['type'] === NODE_TYPES.trigger);
   const path = (trigger?.['parameters'] as { path?: unknown } | undefined)?.path;
   return typeof path === 'string' ? path : undefined;
-}
-
-/**
- * What is written over an existing workflow: ours, with what a person may add kept: where nodes stand on the canvas,
- * nodes of their own that are not tools of the trigger, and what those and the trigger's output lead to.
- */
-export function mergedInto(observed: N8nWorkflow, wanted: ManagedWorkflow): WorkflowBody {
-  const own = new Set(wanted.nodes.map(({ name }) => name));
-  const kept = peoplesNodes(observed, own);
-  const keptNames = new Set(kept.map((node) => node['name']));
-  const nodes = wanted.nodes.map((node) => {
-    const before = observed.nodes.find((one) => one['name'] === node.name);
-    return before && Array.isArray(before['position'])
-      ? { ...node, position: before['position'] as WorkflowNode['position'] }
-      : node;
-  });
-  const main = mainOutput(observed, keptNames);
-  return {
-    ...wanted,
-    nodes: [...nodes, ...kept],
-    connections: {
-      ...Object.fromEntries(Object.entries(observed.connections).filter(([name]) => keptNames.has(name))),
-      ...wanted.connections,
-      ...(main === undefined ? {} : { [TRIGGER_NODE_NAME]: { main } }),
-    },
-  };
-}
-
-/** Nodes that are not ours and give the trigger no tool. */
-function peoplesNodes({ nodes, connections }: N8nWorkflow, own: ReadonlySet<string>): JsonObject[] {
-  return nodes.filter((node) => {
-    const name = String(node['name']);
-    return !own.has(name) && node['type'] !== NODE_TYPES.trigger && !givesTools(connections, name);
-  });
-}
-
-/** Whether a node is connected as a tool. */
-export function givesTools(connections: JsonObject, name: string): boolean {
-  const outputs = connections[name] as Record<string, unknown> | undefined;
-  return Array.isArray(outputs?.['ai_tool']) && outputs['ai_tool'].flat().length > 0;
-}
-
-function mainOutput({ connections }: N8nWorkflow, kept: ReadonlySet<unknown>): unknown[][] | undefined {
-  const outputs = connections[TRIGGER_NODE_NAME] as { main?: unknown } | undefined;
-  if (!Array.isArray(outputs?.main)) return undefined;
-  return outputs.main.map((targets: unknown) =>
-    Array.isArray(targets) ? (targets as { node?: unknown }[]).filter(({ node }) => kept.has(node)) : [],
-  );
 }

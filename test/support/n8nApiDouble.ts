@@ -7,11 +7,13 @@ import { discoverRoute, otherRoutes } from './n8nApiDouble/otherRoutes';
 import { PROFILES, type Release } from './n8nApiDouble/profiles';
 import { activate } from './n8nApiDouble/publishing';
 import { matchRoute, says, type Context, type Reply, type Route } from './n8nApiDouble/routes';
+import { servedByCore, type ToolAnswer } from './n8nApiDouble/servedSurface';
 import { N8nStore, type Json, type WorkflowRow } from './n8nApiDouble/store';
 import { workflowRoutes } from './n8nApiDouble/workflowRoutes';
 
 export { RELEASES, type Release } from './n8nApiDouble/profiles';
 export type { Fault, When } from './n8nApiDouble/faults';
+export type { ToolAnswer } from './n8nApiDouble/servedSurface';
 
 export interface RecordedApiRequest {
   readonly method: string;
@@ -35,6 +37,8 @@ export class N8nApiDouble {
   readonly requests: RecordedApiRequest[] = [];
   /** Types that credentials can be made of, with their schemas; the pack is installed. */
   readonly credentialTypes = new Map(Object.entries(CREDENTIAL_TYPES));
+  /** What the applications behind the surfaces answer, by tool; the least that fits the schema by default. */
+  readonly toolAnswers = new Map<string, ToolAnswer>();
   /** What the key may do; undefined: everything. The community editions enforce it from some 2.x on. */
   scopes: readonly string[] | undefined;
 
@@ -122,7 +126,7 @@ export class N8nApiDouble {
     const url = new URL(request.url ?? '', this.origin);
     const text = await textOf(request);
     if (!url.pathname.startsWith(`${API}/`)) {
-      this.#serveEndpoint(url.pathname, request, text, response);
+      await this.#serveEndpoint(url.pathname, request, text, response);
       return;
     }
     const { method = '' } = request;
@@ -161,10 +165,17 @@ export class N8nApiDouble {
     return reply;
   }
 
-  #serveEndpoint(pathname: string, request: IncomingMessage, text: string, response: ServerResponse): void {
+  async #serveEndpoint(
+    pathname: string,
+    request: IncomingMessage,
+    text: string,
+    response: ServerResponse,
+  ): Promise<void> {
     const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
     const path = /^\/mcp\/(.+)$/.exec(pathname)?.[1] ?? '';
-    answerAfter(undefined, mcpAnswer(this.store, path, bearer, jsonOf(text)), response);
+    const body = { text, json: jsonOf(text) };
+    if (await servedByCore(this.store, path, request, body, this.toolAnswers, response)) return;
+    answerAfter(undefined, mcpAnswer(this.store, path, bearer, body.json), response);
   }
 }
 

@@ -4,7 +4,10 @@ import type { Reply } from './routes';
 import type { Json, N8nStore, NodeRow } from './store';
 import { isObject } from './validation';
 
-/** An endpoint under `/mcp/`, as far as whoever provisions it looks: is it there, and whom does it let in? */
+/**
+ * An endpoint under `/mcp/` whose surface is no whole one, as far as whoever provisions it looks: is it there, and whom
+ * does it let in? Whole ones are served by the server core, see `servedSurface.ts`.
+ */
 export function mcpAnswer(store: N8nStore, path: string, bearer: string | undefined, body: unknown): Reply {
   const workflow = store.workflows.get(store.served.get(path) ?? '');
   const trigger = workflow && runningNodes(workflow).find((node) => pathOf(node) === path);
