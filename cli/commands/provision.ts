@@ -96,8 +96,8 @@ function surfaceRow({ applicationId, action, changes, observed, error }: Surface
   return { id: applicationId, action, changes, workflowId: observed?.id ?? null, error };
 }
 
-function clientRow({ client, action, changes, observed }: ClientPlan): Row {
-  return { id: client.id, action, changes, workflowId: observed?.id ?? null, error: null };
+function clientRow({ client, action, changes, observed, error }: ClientPlan): Row {
+  return { id: client.id, action, changes, workflowId: observed?.id ?? null, error };
 }
 
 const isChange = ({ action }: Row) => action !== 'unchanged' && action !== 'retired';

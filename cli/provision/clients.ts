@@ -29,18 +29,19 @@ const TYPE = 'mcpAllowlistClientApi';
 export interface ClientPlan {
   readonly client: OperatorClient;
   readonly name: string;
-  readonly action: 'create' | 'update' | 'unchanged';
+  readonly action: 'create' | 'update' | 'unchanged' | 'failed';
   readonly changes: readonly Change[];
   readonly observed: N8nWorkflow | undefined;
-  readonly credential: CredentialStep<'server'>;
-  readonly data: ServerCredential;
+  /** What is to happen to its credential, and what that is to hold; `undefined` where nothing can be done. */
+  readonly credential:
+    { readonly step: CredentialStep<'server'>; readonly data: ServerCredential } | undefined;
+  /** Why nothing can be done for this client; `null` for every action but `failed`. */
+  readonly error: Applied['error'];
 }
 
 /**
  * The managed clients of an operator file that are enabled. One that is not is treated like a workflow that the file
- * does not name any more.
- *
- * @throws PlanError, OperatorError, PolicyError for a provider whose credential cannot be used
+ * does not name any more, and one that is wrong stands in its plan as `failed`.
  */
 export async function planClients(
   operator: Operator,
@@ -50,7 +51,22 @@ export async function planClients(
   const chosen = operator.file.clients.filter(
     ({ id, enabled }) => enabled && (only.length === 0 || only.includes(id)),
   );
-  return await Promise.all(chosen.map(async (client) => await planClient(operator, client, observed)));
+  return await Promise.all(
+    chosen.map(async (client) => {
+      try {
+        return await planClient(operator, client, observed);
+      } catch (error) {
+        const { code, message } = error as { code?: unknown; message?: string };
+        // What has no code of ours is a defect, and not one of this client.
+        if (typeof code !== 'string' || message === undefined) throw error;
+        return failedClient(client, surfaceName(operator.file.owner, client.id), { code, message });
+      }
+    }),
+  );
+}
+
+function failedClient(client: OperatorClient, name: string, error: Applied['error']): ClientPlan {
+  return { client, name, action: 'failed', changes: [], observed: undefined, credential: undefined, error };
 }
 
 async function planClient(
@@ -64,7 +80,7 @@ async function planClient(
   const found = findClient(observed, owner, client.id);
   const ledger = found && clientLedgerOf(found);
   const { step, changes } = await credentialStep(name, data, found, ledger, observed);
-  const common = { client, name, observed: found, credential: step, data };
+  const common = { client, name, observed: found, credential: { step, data }, error: null };
   if (!found) return { ...common, action: 'create', changes: [] };
   const wanted = clientWorkflow(
     client,
@@ -226,14 +242,15 @@ export async function applyClients(
   const applied: Applied[] = [];
   for (const plan of plans) {
     signal.throwIfAborted();
-    const { client, action, observed } = plan;
+    const { client, action, observed, error: fault } = plan;
     const outcome = { applicationId: client.id, action, notes: [] };
+    if (action === 'unchanged' || action === 'failed') {
+      applied.push({ ...outcome, workflowId: observed?.id ?? null, error: fault });
+      continue;
+    }
     try {
-      if (action !== 'unchanged')
-        onProgress(`${client.id}: ${action === 'create' ? 'creating' : 'updating'}`);
-      const workflowId =
-        action === 'unchanged' ? observed?.id : await applyClient(api, owner, plan, leftovers);
-      applied.push({ ...outcome, workflowId: workflowId ?? null, error: null });
+      onProgress(`${client.id}: ${action === 'create' ? 'creating' : 'updating'}`);
+      applied.push({ ...outcome, workflowId: await applyClient(api, owner, plan, leftovers), error: null });
     } catch (error) {
       signal.throwIfAborted();
       const { code = 'failed', message = 'The client could not be applied.' } = error as {
@@ -249,15 +266,17 @@ export async function applyClients(
 async function applyClient(
   api: N8nPublicApi,
   owner: string,
-  { client, name, observed, credential, data }: ClientPlan,
+  { client, name, observed, credential }: ClientPlan,
   leftovers: Leftovers,
 ): Promise<string> {
-  const { id, replaced } = await applyCredential(api, credential, data, leftovers);
+  if (!credential) throw new TypeError('A client that is applied has a credential.');
+  const { step, data } = credential;
+  const { id, replaced } = await applyCredential(api, step, data, leftovers);
   const before = observed && clientLedgerOf(observed)?.server;
-  const fingerprint = credential.action === 'keep' && before ? before.fingerprint : await fingerprintOf(data);
+  const fingerprint = step.action === 'keep' && before ? before.fingerprint : await fingerprintOf(data);
   const server = { id, fingerprint, endpoint: data.endpoint, authentication: data.authentication };
   const ledger: ClientLedger = { version: 1, client_id: client.id, server };
-  const wanted = clientWorkflow(client, name, { id, name: credential.name }, ledger);
+  const wanted = clientWorkflow(client, name, { id, name: step.name }, ledger);
   const workflow = observed ? await rewrite(api, observed, wanted) : await create(api, wanted);
   if (!observed || !hasTag(observed, owner)) await tagWorkflow(api, workflow.id, owner, observed);
   await removeCredentials(api, replaced);

@@ -205,10 +205,16 @@ describe.each(RELEASES)('managed clients on n8n %s', (release) => {
     expect([...operator.n8n.store.workflows.values()]).toHaveLength(2);
   });
 
-  test('with a provider whose credential cannot be used are refused before anything is written', async () => {
-    operator.secret('client-support.token', 'two words');
-    operator.secret('client-sync.token', '\u0007');
-    await expect(operator.run('apply')).rejects.toMatchObject({ code: 'credential_missing' });
-    expect(operator.n8n.writes).toEqual([]);
+  test('that are wrong do not stop the others, and nothing is written for them', async () => {
+    operator.secret('client-support.token', `\u0007${makeBearer().token}`);
+    const { code, report } = await operator.json('apply');
+    expect(code).toBe(1);
+    expect(report['clients']).toMatchObject([
+      { application_id: 'client-support', action: 'failed', error: { code: 'credential_missing' } },
+      { application_id: 'client-sync', action: 'create', error: null },
+    ]);
+    expect([...operator.n8n.store.workflows.values()].map(({ name }) => name)).toEqual([
+      `${OWNER}:client-sync`,
+    ]);
   });
 });
