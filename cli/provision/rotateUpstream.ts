@@ -55,22 +55,47 @@ export async function rotateUpstream(
   const isChanged =
     before?.served &&
     (await isTriedInPlace(api, workflow, desired, changed, before.served.upstream.id, prove));
-  if (!isChanged) {
-    const made = await api.createCredential(desired.upstream.name, 'mcpUpstreamApi', changed.upstream.data);
-    try {
-      await pointAt(api, workflow, changed, made.id);
-      await prove();
-    } catch (error) {
-      // Back to what worked, before anything is deleted.
-      if (before?.served) await pointAt(api, workflow, desired, before.served.upstream.id);
-      await removeCredentials(api, [made.id]);
-      throw error;
-    }
-  }
+  const leave = isChanged ? undefined : await replaceCredential(api, workflow, desired, changed, prove);
   options.onProgress(`${applicationId}: the new secret works`);
   await promote(file);
-  if (before?.served && !isChanged) await removeCredentials(api, [before.served.upstream.id]);
+  await leave?.();
   await forgetOld(file);
+}
+
+/**
+ * Where credentials cannot be changed: a credential of its own for the new secret. The one that goes stands in the ledger
+ * until it is deleted, so that an interrupted run leaves nothing that the next one cannot find.
+ *
+ * @returns what deletes the old one
+ */
+async function replaceCredential(
+  api: N8nPublicApi,
+  workflow: N8nWorkflow,
+  desired: DesiredSurface,
+  changed: DesiredSurface,
+  prove: () => Promise<void>,
+): Promise<() => Promise<void>> {
+  const old = ledgerOf(workflow)?.served?.upstream.id;
+  if (old === undefined) {
+    throw new RotationError('apply_failed', `${desired.applicationId} has no ledger; run apply.`);
+  }
+  const made = await api.createCredential(desired.upstream.name, 'mcpUpstreamApi', changed.upstream.data);
+  const useOnly = async (one: DesiredSurface, id: string, goes: string) => {
+    await removeCredentials(api, [goes]);
+    await pointAt(api, workflow, one, id);
+  };
+  try {
+    await pointAt(api, workflow, changed, made.id, [old]);
+    await prove();
+  } catch (error) {
+    // Back to what worked, before anything is deleted.
+    await pointAt(api, workflow, desired, old, [made.id]);
+    await useOnly(desired, old, made.id);
+    throw error;
+  }
+  return async () => {
+    await useOnly(changed, made.id, old);
+  };
 }
 
 /**
@@ -186,6 +211,7 @@ async function pointAt(
   workflow: N8nWorkflow,
   desired: DesiredSurface,
   upstreamId: string,
+  goes: readonly string[] = [],
 ): Promise<void> {
   const before = ledgerOf(workflow);
   if (!before?.served)
@@ -195,7 +221,9 @@ async function pointAt(
     id: upstreamId,
     fingerprint: await fingerprintOf(desired.upstream.data),
   };
-  const ledger: Ledger = { ...before, served: { ...before.served, upstream } };
+  const { replaced: _replaced, ...rest } = before;
+  const replaced = goes.length > 0 ? { replaced: { credentials: [...goes], workflows: [] } } : {};
+  const ledger: Ledger = { ...rest, ...replaced, served: { ...before.served, upstream } };
   const credentials = {
     consumers: { id: before.served.consumers.id, name: desired.consumers.name },
     upstream: { id: upstreamId, name: desired.upstream.name },

@@ -5,11 +5,11 @@ import {
   type Server as HttpServer,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
+import { closeServer, listenOnLoopback, originOf } from '../support/loopback';
 
 /** How often a method was asked for; `handshakes` are `initialize` and an accepted `server/discover`. */
 export type Counts = Record<string, number>;
@@ -35,12 +35,12 @@ export class CountingServer {
 
   static async start(): Promise<CountingServer> {
     const server = new CountingServer();
-    await new Promise<void>((resolve) => server.#http.listen(0, '127.0.0.1', resolve));
+    await listenOnLoopback(server.#http);
     return server;
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${String((this.#http.address() as AddressInfo).port)}`;
+    return originOf(this.#http);
   }
 
   /** What was asked since the last look. */
@@ -51,8 +51,7 @@ export class CountingServer {
   }
 
   async stop(): Promise<void> {
-    this.#http.closeAllConnections();
-    await new Promise((resolve) => this.#http.close(resolve));
+    await closeServer(this.#http);
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { pinText } from '../../core/client/allowlist';
 import { pinOf, type ToolDescriptor } from '../../core/contract/pin';
+import { closeServer, listenOnLoopback, originOf } from './loopback';
 
 /** What a server saw of one request. */
 export interface SeenRequest {
@@ -48,12 +48,12 @@ export class ForeignServer {
   static async start(tools: object[] = []): Promise<ForeignServer> {
     const server = new ForeignServer();
     server.tools = tools;
-    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
+    await listenOnLoopback(server.#server);
     return server;
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+    return originOf(this.#server);
   }
 
   get endpoint(): string {
@@ -89,8 +89,7 @@ export class ForeignServer {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 
   async #reply(request: IncomingMessage): Promise<{ status: number; body?: unknown; session?: string }> {

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { closeServer, listenOnLoopback } from './loopback';
 
 /** What the server does with one HTTP request. */
 export type HttpAnswer = (response: ServerResponse) => void;
@@ -110,7 +111,7 @@ export class McpServerDouble {
   static async start(set: Partial<McpServerDouble> = {}): Promise<McpServerDouble> {
     const double = new McpServerDouble();
     Object.assign(double, set);
-    await new Promise<void>((resolve) => double.#server.listen(0, '127.0.0.1', resolve));
+    await listenOnLoopback(double.#server);
     return double;
   }
 
@@ -176,8 +177,7 @@ export class McpServerDouble {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {

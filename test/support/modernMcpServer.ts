@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createMcpHandler, Server, type CallToolResult, type Tool } from '@modelcontextprotocol/server';
+import { closeServer, listenOnLoopback, originOf } from './loopback';
 
 // The low-level Server: a test lists what it wants, faults included.
 /* eslint-disable @typescript-eslint/no-deprecated */
@@ -64,12 +64,12 @@ export class ModernMcpServer {
   static async start(tools: object[] = []): Promise<ModernMcpServer> {
     const server = new ModernMcpServer();
     server.tools = tools;
-    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
+    await listenOnLoopback(server.#server);
     return server;
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+    return originOf(this.#server);
   }
 
   get endpoint(): string {
@@ -81,8 +81,7 @@ export class ModernMcpServer {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 
   #protocol(): Server {

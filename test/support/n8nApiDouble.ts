@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { CREDENTIAL_TYPES } from './n8nApiDouble/credentialTypes';
 import { answerAfter, answeredBefore, Faults, type Fault, type When } from './n8nApiDouble/faults';
 import { mcpAnswer } from './n8nApiDouble/mcpEndpoint';
@@ -10,6 +9,7 @@ import { matchRoute, says, type Context, type Reply, type Route } from './n8nApi
 import { servedByCore, type ToolAnswer } from './n8nApiDouble/servedSurface';
 import { N8nStore, type Json, type WorkflowRow } from './n8nApiDouble/store';
 import { workflowRoutes } from './n8nApiDouble/workflowRoutes';
+import { closeServer, listenOnLoopback, originOf } from './loopback';
 
 export { RELEASES, type Release } from './n8nApiDouble/profiles';
 export type { Fault, When } from './n8nApiDouble/faults';
@@ -69,12 +69,12 @@ export class N8nApiDouble {
 
   static async start(release: Release): Promise<N8nApiDouble> {
     const double = new N8nApiDouble(release);
-    await new Promise<void>((resolve) => double.#server.listen(0, '127.0.0.1', resolve));
+    await listenOnLoopback(double.#server);
     return double;
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+    return originOf(this.#server);
   }
 
   /** The requests that change something, as `PUT /workflows/x`. */
@@ -118,8 +118,7 @@ export class N8nApiDouble {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { CallToolRequestSchema, ListToolsRequestSchema, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import { closeServer, listenOnLoopback, originOf } from './loopback';
 
 // The low-level server of the previous SDK: what is tested is the transport that it alone still offers.
 /* eslint-disable @typescript-eslint/no-deprecated */
@@ -43,12 +43,12 @@ export class OldSseServer {
   static async start(tools: object[] = []): Promise<OldSseServer> {
     const server = new OldSseServer();
     server.tools = tools;
-    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
+    await listenOnLoopback(server.#server);
     return server;
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+    return originOf(this.#server);
   }
 
   get endpoint(): string {
@@ -71,8 +71,7 @@ export class OldSseServer {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 
   #protocol(): Server {

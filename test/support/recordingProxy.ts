@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { closeServer, listenOnLoopback, originOf } from './loopback';
 
 export interface PassedRequest {
   readonly method: string;
@@ -25,12 +25,12 @@ export class RecordingProxy {
 
   static async start(target: string): Promise<RecordingProxy> {
     const proxy = new RecordingProxy(target);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    await listenOnLoopback(proxy.#server);
     return proxy;
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+    return originOf(this.#server);
   }
 
   /** Requests to the public API that change something; the audit is a read that is asked for by POST. */
@@ -50,8 +50,7 @@ export class RecordingProxy {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 
   /** Whether the cut has happened. */

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { closeServer, listenOnLoopback } from './loopback';
 
 /** One turn of the model: tools to call, or the last words. */
 export type Turn = { call: string; args: object } | { say: string };
@@ -34,7 +35,7 @@ export class ScriptedModel {
 
   static async start(): Promise<ScriptedModel> {
     const model = new ScriptedModel();
-    await new Promise<void>((resolve) => model.#server.listen(0, '127.0.0.1', resolve));
+    await listenOnLoopback(model.#server);
     return model;
   }
 
@@ -50,8 +51,7 @@ export class ScriptedModel {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 }
 

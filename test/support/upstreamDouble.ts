@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { closeServer, listenOnLoopback, originOf } from './loopback';
 
 /** What the double does with one request. */
 export type Answer = (response: ServerResponse) => void;
@@ -106,12 +107,12 @@ export class UpstreamDouble {
 
   static async start(): Promise<UpstreamDouble> {
     const double = new UpstreamDouble();
-    await new Promise<void>((resolve) => double.#server.listen(0, '127.0.0.1', resolve));
+    await listenOnLoopback(double.#server);
     return double;
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+    return originOf(this.#server);
   }
 
   get lastRequest(): RecordedRequest {
@@ -132,8 +133,7 @@ export class UpstreamDouble {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await closeServer(this.#server);
   }
 
   #next(path: string): Answer {
