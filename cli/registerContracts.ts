@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { contractJsonSchemaFile } from '../core/contract/schema';
 import { lintCommand } from './commands/lint';
 import { renderCommand } from './commands/render';
-import { operatorJsonSchema } from './operator/schema';
+import { operatorJsonSchemaFile } from './operator/schema';
 import { example, outputOf, type Exit } from './registered';
 
 const only = () =>
@@ -49,7 +49,7 @@ export function registerContracts(program: Command, exit: Exit): void {
     .option('--operator', 'that of mcp-curated.yml', false)
     .addHelpText('after', example('mcp-curated schema --operator > mcp-curated.schema.json'))
     .action(({ operator }: { operator: boolean }) => {
-      const text = operator ? `${JSON.stringify(operatorJsonSchema(), null, 2)}\n` : contractJsonSchemaFile();
+      const text = operator ? operatorJsonSchemaFile() : contractJsonSchemaFile();
       process.stdout.write(text);
     });
 }

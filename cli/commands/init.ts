@@ -1,4 +1,6 @@
 import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { operatorJsonSchemaFile } from '../operator/schema';
 import type { Output } from '../output';
 
 const TEMPLATE = `# yaml-language-server: $schema=./mcp-curated.schema.json
@@ -34,8 +36,16 @@ surfaces:
 clients: []
 `;
 
-/** `mcp-curated init`: writes an operator file to start from. @returns exit code */
+const SCHEMA_FILE = 'mcp-curated.schema.json';
+
+/**
+ * `mcp-curated init`: writes an operator file to start from, and beside it the JSON Schema that editors complete it with.
+ *
+ * @returns exit code
+ * @throws Error when the file is there already; it is left as it is then
+ */
 export async function initCommand(file: string, output: Output): Promise<number> {
+  const schemaFile = path.join(path.dirname(file), SCHEMA_FILE);
   try {
     await writeFile(file, TEMPLATE, { flag: 'wx' });
   } catch (error) {
@@ -47,6 +57,8 @@ export async function initCommand(file: string, output: Output): Promise<number>
       { cause: error },
     );
   }
-  output.result({ written: file }, () => [`written: ${file}`]);
+  await writeFile(schemaFile, operatorJsonSchemaFile());
+  const written = [file, schemaFile];
+  output.result({ written }, () => written.map((one) => `written: ${one}`));
   return 0;
 }

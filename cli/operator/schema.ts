@@ -142,7 +142,12 @@ export type OperatorSurface = OperatorFile['surfaces'][number];
 export type OperatorConsumer = OperatorFile['consumers'][number];
 export type OperatorClient = OperatorFile['clients'][number];
 
-/** `mcp-curated.schema.json` for editors. */
+/** `mcp-curated.schema.json` as it is written. */
+export function operatorJsonSchemaFile(): string {
+  return `${JSON.stringify(operatorJsonSchema(), null, 2)}\n`;
+}
+
+/** Everything `mcp-curated.yml` may hold, as JSON Schema 2020-12 for editors. */
 export function operatorJsonSchema(): Record<string, unknown> {
   return {
     ...z.toJSONSchema(operatorSchema, { io: 'input' }),

@@ -15,7 +15,12 @@ describe('mcp-curated init', () => {
   });
 
   test('writes a file that can be planned as soon as its secrets are there', async () => {
-    expect(await runCli('init', '--file', file)).toMatchObject({ code: 0, stdout: `written: ${file}\n` });
+    const schemaFile = path.join(folder, 'mcp-curated.schema.json');
+    expect(await runCli('init', '--file', file)).toMatchObject({
+      code: 0,
+      stdout: `written: ${file}\nwritten: ${schemaFile}\n`,
+    });
+    expect(JSON.parse(readFileSync(schemaFile, 'utf8'))).toEqual(operatorJsonSchema());
     const { surfaces } = await loadOperator(file);
     expect(surfaces.map(({ surface }) => [surface.application_id, surface.enabled])).toEqual([
       ['web-app-n8n', false],
