@@ -1,4 +1,5 @@
 import type { AttachedHost } from '../hosts/host';
+import { eventually } from './editWorkflow';
 import { callTool, codeOf, rpc } from './mcpRequest';
 import { OperatorOnHost, type SurfaceDraft } from './operatorOnHost';
 import { json, UpstreamDouble } from './upstreamDouble';
@@ -62,8 +63,10 @@ export class TwoSurfaces {
   /** Both surfaces let the bearer of a consumer in, and nobody without one. */
   async expectServed(): Promise<void> {
     for (const application of [N8N, PROMETHEUS]) {
-      expect((await rpc(this.operator.endpoint(application), 'tools/list')).status).toBe(200);
-      expect((await rpc(this.operator.endpoint(application, null), 'tools/list')).status).toBe(401);
+      await eventually(async () => {
+        expect((await rpc(this.operator.endpoint(application), 'tools/list')).status).toBe(200);
+        expect((await rpc(this.operator.endpoint(application, null), 'tools/list')).status).toBe(401);
+      });
     }
   }
 
@@ -73,6 +76,9 @@ export class TwoSurfaces {
     const { workflows, credentials } = await this.operator.managed();
     expect(workflows).toHaveLength(2);
     expect(credentials).toHaveLength(4);
-    expect(await this.read()).toBe('ok');
+    // n8n 2.x publishes what it has taken in the background, and answers 404 for a moment in between.
+    await eventually(async () => {
+      expect(await this.read()).toBe('ok');
+    });
   }
 }
