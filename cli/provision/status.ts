@@ -46,7 +46,9 @@ export async function statusOf(
   );
   const comparisons = [
     ...(await makePlan(operator, observed)).surfaces.map(compared),
-    ...(await clientComparisons(operator, observed)),
+    ...(await planClients(operator, observed)).map((plan) =>
+      compared({ applicationId: plan.client.id, action: plan.action, error: plan.error }),
+    ),
   ];
   return comparisons.map(({ id, drift, error }) => {
     const kind = surfaceIds.includes(id) ? 'surface' : clientIds.includes(id) ? 'client' : 'unnamed';
@@ -73,22 +75,6 @@ function compared(plan: {
 }): Comparison {
   const { applicationId: id, action, error } = plan;
   return { id, drift: error ? null : action !== 'unchanged' && action !== 'retired', error };
-}
-
-async function clientComparisons(operator: Operator, observed: Observed): Promise<Comparison[]> {
-  const enabled = operator.file.clients.filter((client) => client.enabled);
-  return await Promise.all(
-    enabled.map(async ({ id }): Promise<Comparison> => {
-      try {
-        const plans = await planClients(operator, observed, [id]);
-        return { id, drift: plans.some(({ action }) => action !== 'unchanged'), error: null };
-      } catch (thrown) {
-        const { code, message } = thrown as { code?: unknown; message?: unknown };
-        if (typeof code !== 'string' || typeof message !== 'string') throw thrown;
-        return { id, drift: null, error: { code, message } };
-      }
-    }),
-  );
 }
 
 type ObservedPart = Pick<StatusRow, 'workflow' | 'active' | 'endpoint' | 'consumers'> & {

@@ -126,6 +126,29 @@ test('a client that is not there yet drifts, and a disabled one that is not ther
   ]);
 });
 
+test('a client whose secret cannot be read says why its drift cannot be told', async () => {
+  operator = await Operator.start('2.41.1');
+  await applied();
+  operator.draft.clients = [
+    {
+      id: 'flow-example',
+      kind: 'call',
+      enabled: true,
+      provider: {
+        endpoint: 'https://mcp.example.com/mcp',
+        server: 'example@https://mcp.example.com',
+        authentication: 'bearer',
+        secret: 'file:secrets/nowhere',
+      },
+      tools: [`example_list@sha256:${'0'.repeat(64)}`],
+    },
+  ];
+  const { rows } = await status();
+  expect(rows.slice(2)).toMatchObject([
+    { application_id: 'flow-example', kind: 'client', drift: null, error: { code: 'secret_unreadable' } },
+  ]);
+});
+
 test('nothing managed is said in a line', async () => {
   operator = await Operator.start('2.41.1');
   operator.draft.surfaces = [];
