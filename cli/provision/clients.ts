@@ -1,4 +1,3 @@
-import { canonicalJson } from '../../core/contract/canonical';
 import { foreignText } from '../../core/policy/redaction';
 import { serverAccess, type ServerCredential } from '../../core/client/access';
 import { failedWith, type N8nPublicApi, type N8nWorkflow } from '../n8n/publicApi';
@@ -14,7 +13,7 @@ import {
   staleNodes,
   type ClientWorkflow,
 } from './clientWorkflow';
-import type { Change } from './compare';
+import { same, shown, type Change } from './compare';
 import { applyCredential, removeCredentials, type Leftovers } from './credentials';
 import { resolveSecret, surfaceName } from './desired';
 import { fingerprintOf, matchesFingerprint } from './fingerprint';
@@ -219,16 +218,6 @@ function workflowChanges(observed: N8nWorkflow, wanted: ClientWorkflow): Change[
 
 function change(field: string, from: unknown, to: unknown): Change {
   return { field, from: shown(from), to: shown(to) };
-}
-
-function shown(value: unknown): string {
-  if (value === undefined) return '(absent)';
-  return foreignText(typeof value === 'string' ? value : JSON.stringify(value), 120);
-}
-
-function same(one: unknown, other: unknown): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return canonicalJson(one) === canonicalJson(other);
 }
 
 /** Carries the plans of clients out. Whether a client workflow is active is a person's decision and stays as it is. */

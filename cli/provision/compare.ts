@@ -102,12 +102,14 @@ function idOf(credentials: unknown, type: string): unknown {
   return (credentials as Record<string, { id?: unknown } | undefined> | undefined)?.[type]?.id;
 }
 
-function same(one: unknown, other: unknown): boolean {
+/** Whether two JSON values say the same, whatever their key order. */
+export function same(one: unknown, other: unknown): boolean {
   if (one === undefined || other === undefined) return one === other;
   return canonicalJson(one) === canonicalJson(other);
 }
 
-function shown(value: unknown): string {
+/** A value as a person reads it in a plan: bounded, and without what a terminal would obey. */
+export function shown(value: unknown): string {
   if (value === undefined) return ABSENT;
   return foreignText(typeof value === 'string' ? value : JSON.stringify(value), SHOWN_CHARACTERS);
 }

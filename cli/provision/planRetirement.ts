@@ -2,15 +2,13 @@ import type { Contract } from '../../core/contract/schema';
 import type { N8nWorkflow } from '../n8n/publicApi';
 import { clientLedgerOf, serverName } from './clientLedger';
 import type { Change } from './compare';
-import { consumersName, upstreamName } from './desired';
 import type { Observed } from './observe';
 import type { SurfacePlan } from './plan';
-import { ownCredentials } from './planCredentials';
+import { KINDS as SURFACE_KINDS, ownCredentials } from './planCredentials';
 import { credentialIdsIn, ledgerOf } from './workflow';
 
 const KINDS = [
-  { kind: 'consumers', type: 'mcpConsumersApi', nameOf: consumersName },
-  { kind: 'upstream', type: 'mcpUpstreamApi', nameOf: upstreamName },
+  ...SURFACE_KINDS,
   { kind: 'server', type: 'mcpAllowlistClientApi', nameOf: serverName },
 ] as const;
 

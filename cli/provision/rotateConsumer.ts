@@ -1,10 +1,9 @@
 import type { N8nPublicApi } from '../n8n/publicApi';
 import type { Operator, WantedSurface } from '../operator/load';
-import { applyPlan, type ApplyOptions } from './apply';
+import type { ApplyOptions } from './apply';
 import { resolveSecret } from './desired';
 import { isAccepted } from './mcpProbe';
-import { observe } from './observe';
-import { makePlan } from './plan';
+import { reconcile } from './reconcile';
 import { RotationError } from './rotationError';
 import { forgetOld, isThere, issueNext, promote, secretFile, type SecretFile } from './secretFiles';
 
@@ -98,18 +97,6 @@ function sharing(
       surface.consumers.includes(consumerId) &&
       secretFile(token, surface.application_id, folder)?.current === current,
   );
-}
-
-async function reconcile(
-  api: N8nPublicApi,
-  operator: Operator,
-  only: readonly string[],
-  options: ApplyOptions,
-): Promise<void> {
-  const plan = await makePlan(operator, await observe(api), only);
-  const failed = (await applyPlan(api, plan, options)).find(({ error }) => error !== null);
-  if (failed?.error)
-    throw new RotationError('apply_failed', `${failed.applicationId}: ${failed.error.message}`);
 }
 
 async function prove(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { failedWith, type N8nPublicApi, type N8nWorkflow } from '../n8n/publicApi';
 import type { Operator, WantedSurface } from '../operator/load';
-import { applyPlan, type ApplyOptions } from './apply';
+import type { ApplyOptions } from './apply';
 import { removeCredentials } from './credentials';
 import { desiredSurface, resolveSecret, type DesiredSurface } from './desired';
 import { untilServed } from './endpoint';
@@ -9,7 +9,7 @@ import { fingerprintOf } from './fingerprint';
 import type { Ledger } from './ledger';
 import { harmlessTool, readFailure } from './mcpProbe';
 import { findManaged, observe } from './observe';
-import { makePlan } from './plan';
+import { reconcile } from './reconcile';
 import { RotationError } from './rotationError';
 import { forgetOld, isThere, promote, secretFile, type SecretFile } from './secretFiles';
 import { credentialIdsIn, ledgerOf, managedWorkflow, mergedInto } from './workflow';
@@ -32,7 +32,7 @@ export async function rotateUpstream(
   const file = upstreamFile(operator, wanted);
   const next = await nextSecret(file);
   const { tool, bearer } = await proofOf(operator, wanted);
-  await reconcile(api, operator, applicationId, options);
+  await reconcile(api, operator, [applicationId], options);
   const desired = await desiredSurface(operator, wanted);
   const changed = {
     ...desired,
@@ -180,18 +180,6 @@ async function proofOf(
     );
   }
   return { tool, bearer: await resolveSecret(consumer.token, applicationId, folder) };
-}
-
-async function reconcile(
-  api: N8nPublicApi,
-  operator: Operator,
-  applicationId: string,
-  options: ApplyOptions,
-): Promise<void> {
-  const plan = await makePlan(operator, await observe(api), [applicationId]);
-  const failed = (await applyPlan(api, plan, options)).find(({ error }) => error !== null);
-  if (failed?.error)
-    throw new RotationError('apply_failed', `${failed.applicationId}: ${failed.error.message}`);
 }
 
 /** Credentials of that name which an interrupted rotation made and which no workflow uses. */

@@ -200,7 +200,7 @@ async function handshake(
   };
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   try {
-    await raced(deadline, async () => {
+    await withDeadline(deadline, async () => {
       await client.connect(watchedTransport(transport), {
         timeout: timeoutMs,
         signal: deadline,
@@ -227,7 +227,7 @@ async function handshake(
 }
 
 /** `work` under an exchange of its own, so that what the deadline ends is ended at the socket too. */
-async function raced<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function withDeadline<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   let fail: (error: Error) => void = () => undefined;
   const failed = new Promise<never>((_resolve, reject) => {
     fail = reject;
@@ -268,5 +268,3 @@ export function timedOut(timeoutMs: number): PolicyError {
     `The MCP server did not answer within ${String(timeoutMs / 1_000)} seconds.`,
   );
 }
-
-export { raced as withDeadline };
