@@ -2,9 +2,11 @@ import type { z } from 'zod';
 import { sha256Of } from './canonical';
 import type { Fault } from './fault';
 import { operationFaults } from './lintOperation';
+import { settingsOf } from './lintRequest';
 import { contractSchema, dispositionSchema, type Contract, type Disposition } from './schema';
 import { readSource, type Source } from './source';
 import { surfaceOf } from './surface';
+import { namesIn } from './template';
 import { CLASSIFICATIONS, SERVED } from './vocabulary';
 
 /** One fault of a contract: where, and what to do about it. */
@@ -76,6 +78,7 @@ function* semanticFaults(contract: Contract): Generator<Fault> {
     yield [['tools', 'allowlist'], `must name exactly the operations: ${names.join(', ')}`];
   }
   yield* authFaults(contract);
+  yield* authenticationFaults(contract);
   yield* capabilityFaults(contract);
   if (contract.limits.page_size > contract.limits.result_items) {
     yield [['limits', 'page_size'], 'must not be larger than result_items, which cuts every page'];
@@ -88,7 +91,10 @@ function* semanticFaults(contract: Contract): Generator<Fault> {
 }
 
 function* authFaults({ auth, auth_subject: subject, credential, operations }: Contract): Generator<Fault> {
-  const bound = operations.some((operation) => Object.keys(operation.request.bound).length > 0);
+  const ofSomebody = ['consumer', 'tenant', 'account', 'secret'];
+  const bound = operations.some(({ request }) =>
+    Object.values(request.bound).some(({ from }) => ofSomebody.includes(from)),
+  );
   if (auth === 'public_read_only' && (credential !== null || bound || subject !== 'anonymous')) {
     yield [
       ['auth'],
@@ -97,6 +103,32 @@ function* authFaults({ auth, auth_subject: subject, credential, operations }: Co
   }
   if (auth === 'bearer_token' && subject !== 'anonymous' && credential === null) {
     yield [['credential'], `must name the upstream identity of subject ${subject}`];
+  }
+}
+
+const NAMED_KINDS = ['header', 'query'];
+
+function* authenticationFaults({ adapter, credential, operations }: Contract): Generator<Fault> {
+  const { authentication, session, settings = {} } = adapter;
+  const at = ['adapter', 'authentication'];
+  const { kind, name, secret } = authentication;
+  if ((kind === 'none') !== (secret === null))
+    yield [[...at, 'secret'], 'says what to enter, for every kind but none'];
+  if (NAMED_KINDS.includes(kind) && name === null) yield [[...at, 'name'], `is needed by the kind ${kind}`];
+  if ((kind === 'session') !== (session !== undefined)) {
+    yield [['adapter', 'session'], 'belongs to the authentication session, which needs it'];
+  }
+  for (const value of session ? namesIn(session.body.content) : []) {
+    if (value !== 'account' && value !== 'secret') {
+      yield [['adapter', 'session', 'body', 'content'], `uses ${value}; there are account and secret`];
+    }
+  }
+  if (credential === null && kind !== 'none' && !authentication.optional) {
+    yield [['credential'], `must name the identity that is shown by ${kind}`];
+  }
+  const used = operations.flatMap(({ request }) => settingsOf(request));
+  for (const setting of Object.keys(settings)) {
+    if (!used.includes(setting)) yield [['adapter', 'settings', setting], 'is used by no operation'];
   }
 }
 
@@ -115,7 +147,7 @@ function* capabilityFaults({ capabilities, tools, operations }: Contract): Gener
     if (!annotations.readOnlyHint || annotations.destructiveHint) {
       yield [
         ['operations', index, 'annotations'],
-        'must say readOnlyHint true and destructiveHint false for a GET',
+        'must say readOnlyHint true and destructiveHint false: every operation only reads',
       ];
     }
   }
@@ -143,6 +175,9 @@ function* hashFaults(contract: Contract): Generator<Fault> {
 export function expectedHashes(contract: Contract): { schema_sha256: string; specification_sha256: string } {
   return {
     schema_sha256: surfaceOf(contract).catalogue_pin,
-    specification_sha256: sha256Of(contract.operations),
+    specification_sha256: sha256Of({
+      operations: contract.operations,
+      session: contract.adapter.session ?? null,
+    }),
   };
 }

@@ -1,37 +1,60 @@
 import { dialectSchema } from './dialect';
 import type { Fault } from './fault';
 import { keepFaults } from './lintKeep';
+import { requestFaults } from './lintRequest';
 import type { Operation } from './operation';
 import type { JsonSchema } from './pin';
 import { recordOf } from './recordOf';
+import { choicesOf } from './request';
 import type { Contract } from './schema';
 
 /** What no shape can say of one operation; paths start at the operation. */
 export function* operationFaults(operation: Operation, contract: Contract): Generator<Fault> {
-  const { input_schema: input, output_schema: output, request, pagination, response } = operation;
+  const { input_schema: input, output_schema: output, pagination, response } = operation;
   const inputFault = schemaFault(input);
   if (inputFault !== undefined) yield [['input_schema'], inputFault];
   const outputFault = schemaFault(output);
   if (outputFault !== undefined) yield [['output_schema'], outputFault];
   yield* inputFaults(input);
-  const declared = Object.keys(input['properties'] ?? {});
-  const placed = Object.keys(request.arguments);
-  for (const name of declared) {
-    if (!placed.includes(name)) yield [['request', 'arguments'], `must place the argument ${name}`];
-  }
-  for (const name of placed) {
-    if (!declared.includes(name)) yield [['request', 'arguments', name], 'is not in the input schema'];
-  }
-  yield* slotFaults(operation);
+  yield* requestFaults(operation, contract);
+  yield* kindFaults(operation, contract);
   yield* paginationFaults(operation);
   if (response.items === null && (pagination.style !== 'none' || response.map !== null)) {
     yield [['response', 'items'], 'is needed for pages and for map'];
+  }
+  if (response.items !== null && response.record !== undefined) {
+    yield [['response', 'record'], 'is for one record; this operation answers with a list'];
+  }
+  if (response.lists !== undefined && response.format !== 'xml') {
+    yield [['response', 'lists'], 'belongs to the format xml'];
+  }
+  if (response.items === null && choicesOf(operation.request).length > 0) {
+    yield [['request', 'arguments'], 'choose among records, and this operation answers with one'];
   }
   if (response.items === null && Object.keys(response.envelope).length > 0) {
     yield [['response', 'envelope'], 'belongs to lists; keep the values of a single record instead'];
   }
   if (outputFault === undefined) yield* keepFaults(operation);
   if (contract.adapter.type === 'prometheus_readonly') yield* prometheusFaults(operation);
+}
+
+const KIND_OF_ADAPTER: Record<Contract['adapter']['type'], Operation['request']['kind']> = {
+  openapi_allowlist: 'http',
+  resource_readonly: 'http',
+  prometheus_readonly: 'http',
+  graphql_allowlist: 'graphql',
+};
+
+function* kindFaults({ request }: Operation, { adapter, auth }: Contract): Generator<Fault> {
+  const kind = KIND_OF_ADAPTER[adapter.type];
+  if (request.kind !== kind)
+    yield [['request', 'kind'], `must be ${kind} in an adapter of type ${adapter.type}`];
+  if (adapter.type !== 'resource_readonly') return;
+  // Document 003: a bounded, published, non-secret set of content.
+  if (auth !== 'public_read_only')
+    yield [['request'], 'of a resource_readonly adapter is public: auth must be public_read_only'];
+  if (request.kind === 'http' && request.method !== 'GET')
+    yield [['request', 'method'], 'must be GET in a resource_readonly adapter'];
 }
 
 /** Document 003: query, range query, labels, metadata and targets; no administration, no configuration. */
@@ -60,35 +83,19 @@ function* paginationFaults({ pagination, input_schema: input }: Operation): Gene
     // Many upstreams read 0 as "everything".
     yield [['pagination', 'size_argument'], 'must be an integer with minimum 1 or more'];
   }
+  if (style === 'offset' && size === null) {
+    yield [['pagination', 'size_argument'], 'is needed by the style offset'];
+  }
+  if (style === 'page' && size === null && pagination.more === undefined) {
+    yield [
+      ['pagination', 'size_argument'],
+      'is needed by the style page, unless upstream says whether there is more',
+    ];
+  }
   const counts = style === 'page' || style === 'offset';
   if (counts && position !== null && recordOf(properties[position])['type'] !== 'integer') {
     yield [['pagination', 'position_argument'], `must be an integer in style ${style}`];
   }
-}
-
-/** A slot must exist once, and every slot must be filled. */
-function* slotFaults({ request, input_schema: input }: Operation): Generator<Fault> {
-  const slots = [...request.path.matchAll(/\{([a-z0-9_]+)\}/g)].map(([, slot]) => slot ?? '');
-  const fillers = [...Object.entries(request.arguments), ...Object.entries(request.bound)];
-  const required: unknown[] = Array.isArray(input['required']) ? input['required'] : [];
-  if (new Set(slots).size !== slots.length) yield [['request', 'path'], 'holds one slot twice'];
-  for (const slot of slots) {
-    const filling = fillers.filter(([, placement]) => placement.in === 'path' && placement.as === slot);
-    if (filling.length !== 1) yield [['request', 'path'], `{${slot}} must be filled by exactly one argument`];
-    for (const [name] of filling) {
-      if (Object.hasOwn(request.arguments, name) && !required.includes(name)) {
-        yield [['input_schema', 'required'], `must list ${name}, which fills the path`];
-      }
-    }
-  }
-  const targets = fillers.map(([, placement]) => `${placement.in} ${placement.as}`);
-  for (const name of Object.keys(request.fixed_query)) targets.push(`query ${name}`);
-  for (const [, placement] of fillers) {
-    if (placement.in === 'path' && !slots.includes(placement.as)) {
-      yield [['request', 'path'], `has no slot {${placement.as}}`];
-    }
-  }
-  if (new Set(targets).size !== targets.length) yield [['request'], 'fills one place of the request twice'];
 }
 
 /** Inputs are closed and bounded, so that a caller can fill declared slots and nothing else. */

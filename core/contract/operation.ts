@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isContractHeader, isHeaderValue } from '../policy/headers';
 import { PATH_PATTERN } from './paths';
+import { argumentName, requestSchema } from './request';
 import { TOOL_NAME_PATTERN } from './vocabulary';
 
 /** JSON Schema 2020-12 as data; what is inside is checked by `core/contract/lint`. */
@@ -9,32 +9,6 @@ export const jsonSchemaSchema = z.record(z.string(), z.unknown()).describe('JSON
 const pointer = z.string().regex(/^(?:\/(?:[^~/]|~[01])*)*$/, 'must be a JSON pointer such as /data/result');
 const keepPath = z.string().regex(PATH_PATTERN, 'must be a path such as tags[].name');
 const redactPath = keepPath.refine((path) => path !== '.', 'must be a path within a record');
-const argumentName = z
-  .string()
-  .regex(/^[a-z][a-z0-9_]{0,62}$/, 'must be snake_case')
-  .refine((name) => !(name in Object.prototype), 'is reserved: every object has a member of that name');
-const headerName = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]*$/, 'must be lower case')
-  .refine(isContractHeader, 'is reserved: it would frame, redirect or authorize the request');
-const headerValue = z.string().refine(isHeaderValue, 'must be printable text without a line break');
-
-/** No scheme, host, query, dot segment or template other than one whole `{slot}` per segment. */
-const REQUEST_PATH = /^(?:\/(?:\{[a-z][a-z0-9_]*\}|(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~:@-]+))+$/;
-
-export const argumentPlacementSchema = z.strictObject({
-  in: z
-    .enum(['path', 'query'])
-    .describe('Where the value goes. Nothing else of the request can be filled by a caller.'),
-  as: z.string().min(1).max(100).describe('Name of the path slot or query parameter upstream.'),
-});
-
-export const boundArgumentSchema = z.strictObject({
-  from: z.enum(['consumer', 'tenant']).describe('Which part of the authenticated identity fills the slot.'),
-  in: z.enum(['path', 'query']),
-  as: z.string().min(1).max(100),
-});
-
 export const paginationSchema = z
   .strictObject({
     style: z.enum(['none', 'cursor', 'page', 'offset']),
@@ -45,9 +19,18 @@ export const paginationSchema = z
       .nullable()
       .describe('Argument that carries the cursor, page number or offset.'),
     next: pointer.nullable().describe('Where upstream puts the next cursor; for the cursor style only.'),
+    next_of_last: pointer
+      .optional()
+      .describe('Instead of next: the value within the last record from which upstream reads on.'),
+    first: z
+      .literal([0, 1])
+      .optional()
+      .describe('Number of the first page for the page style; 1 where it is not said.'),
+    more: pointer.optional().describe('Where upstream says whether there is more: true, "true" or not.'),
+    total: pointer.optional().describe('Where upstream says how many records there are in all.'),
   })
   .superRefine((pagination, context) => {
-    const { style, position_argument: position, next, size_argument: size } = pagination;
+    const { style, position_argument: position, next } = pagination;
     if ((style === 'none') !== (position === null)) {
       context.addIssue({
         code: 'custom',
@@ -55,19 +38,42 @@ export const paginationSchema = z
         message: 'is needed by every style but none',
       });
     }
-    if ((style === 'cursor') !== (next !== null)) {
+    const cursors = (next === null ? 0 : 1) + (pagination.next_of_last === undefined ? 0 : 1);
+    if (cursors !== (style === 'cursor' ? 1 : 0)) {
       context.addIssue({
         code: 'custom',
         path: ['next'],
-        message: 'belongs to the cursor style, which needs it',
+        message: 'belongs to the cursor style, which needs it or next_of_last',
       });
     }
-    if ((style === 'page' || style === 'offset') && size === null) {
-      context.addIssue({ code: 'custom', path: ['size_argument'], message: `is needed by style ${style}` });
+    if (pagination.first !== undefined && style !== 'page') {
+      context.addIssue({ code: 'custom', path: ['first'], message: 'belongs to the page style' });
     }
   });
 
 export const responseSchema = z.strictObject({
+  format: z
+    .enum(['json', 'xml', 'text', 'lines'])
+    .optional()
+    .describe('json where it is not said. text becomes {"text": …}, lines a list of lines.'),
+  lists: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Names of XML elements that are lists even when there is one of them.'),
+  headers: z
+    .array(z.string().regex(/^[a-z][a-z0-9-]*$/, 'must be lower case'))
+    .min(1)
+    .optional()
+    .describe('Headers that are read too: pointers then begin at {"body": …, "headers": {…}}.'),
+  record: pointer
+    .optional()
+    .describe('Where the one record stands; nothing or null there means that upstream has none.'),
+  base64: z
+    .array(keepPath)
+    .optional()
+    .describe(
+      'Paths of kept values that upstream sends in base64: returned as text, left out when they are none.',
+    ),
   items: pointer.nullable().describe('Where the list of records stands; null when the answer is one record.'),
   map: z
     .strictObject({ key: argumentName, value: argumentName })
@@ -91,10 +97,36 @@ export const responseSchema = z.strictObject({
     .describe('same_path_template follows one redirect to the same origin and path template.'),
 });
 
+/** What an answer with status 200 can turn out to be. */
+export const FAILURE_CODES = [
+  'upstream_auth_failed',
+  'upstream_not_found',
+  'upstream_rejected',
+  'upstream_rate_limited',
+  'upstream_unavailable',
+] as const;
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+
 export const errorsSchema = z.strictObject({
   message: pointer
     .nullable()
     .describe('Where upstream puts the sentence that explains a 400 or 422; null hides it.'),
+  failure: z
+    .strictObject({
+      at: pointer.describe('A value that tells a failure although the status says success.'),
+      unless: z
+        .array(scalar)
+        .optional()
+        .describe(
+          'Values that mean success. Left out: whatever stands there, null and [] excepted, is a failure.',
+        ),
+      codes: z
+        .record(z.string(), z.enum(FAILURE_CODES))
+        .optional()
+        .describe('Our code by the value found, as text; upstream_rejected for all others.'),
+    })
+    .optional(),
 });
 
 export const operationSchema = z.strictObject({
@@ -115,19 +147,7 @@ export const operationSchema = z.strictObject({
   output_schema: jsonSchemaSchema.describe(
     'Schema of one record; for lists the envelope is added around it.',
   ),
-  request: z.strictObject({
-    method: z.literal('GET'),
-    path: z
-      .string()
-      .max(300)
-      .regex(REQUEST_PATH, 'must be a fixed path; a slot is a whole segment such as /users/{id}'),
-    arguments: z.record(argumentName, argumentPlacementSchema),
-    bound: z
-      .record(z.string(), boundArgumentSchema)
-      .describe('Slots filled from the identity, never by the caller.'),
-    fixed_query: z.record(z.string(), z.string()),
-    fixed_headers: z.record(headerName, headerValue),
-  }),
+  request: requestSchema,
   pagination: paginationSchema,
   response: responseSchema,
   errors: errorsSchema,

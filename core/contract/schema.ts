@@ -2,8 +2,13 @@ import { z } from 'zod';
 import { limitsSchema } from '../policy/limits';
 import { SHA256_PATTERN } from './canonical';
 import { operationSchema } from './operation';
+import { argumentName, sessionSchema } from './request';
 import { APPLICATION_ID_PATTERN, CLASSIFICATIONS, REASONS, SERVED, TOOL_NAME_PATTERN } from './vocabulary';
 
+const requestPath = z
+  .string()
+  .regex(/^\/[\w./?=&%~:@-]*$/, 'must be a path, with a query at most')
+  .max(300);
 const applicationId = z
   .string()
   .regex(APPLICATION_ID_PATTERN, 'must be an application id such as web-app-example');
@@ -12,13 +17,46 @@ const sha256 = z.string().regex(SHA256_PATTERN, 'must be sha256:<64 hex digits>'
 /** Evidence is an address of the exact version read; a branch name would change under it. */
 const sourceUrl = z.url({ protocol: /^https$/ });
 
+/** How upstream learns who is asking. */
+export const AUTHENTICATION_KINDS = [
+  'none',
+  'bearer',
+  'header',
+  'basic',
+  'query',
+  'body',
+  'session',
+  'bigbluebutton',
+  'yourls',
+] as const;
+
 const adapterCommon = {
   upstream_api_version: z.string().min(1),
   specification_sha256: sha256.describe('Hash over the operations: how upstream is called, as reviewed.'),
+  authentication: z.strictObject({
+    kind: z.enum(AUTHENTICATION_KINDS).describe('What the operator chooses in the upstream credential.'),
+    name: z.string().min(1).nullable().describe('Header or parameter, or what to enter as user name.'),
+    secret: z.string().min(1).nullable().describe('What to enter as secret, e.g. token <access token>.'),
+    optional: z.boolean().describe('Whether upstream also answers without it, with public data.'),
+  }),
+  test_path: requestPath.describe('What the connection test of the credential asks for.'),
+  settings: z
+    .record(
+      argumentName,
+      z.strictObject({
+        description: z.string().min(10),
+        example: z.string().min(1),
+      }),
+    )
+    .optional()
+    .describe('What the operator has to say in the credential besides address and secret.'),
+  session: sessionSchema.optional(),
 };
 
 export const adapterSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('openapi_allowlist'), ...adapterCommon }),
+  z.strictObject({ type: z.literal('resource_readonly'), ...adapterCommon }),
+  z.strictObject({ type: z.literal('graphql_allowlist'), ...adapterCommon }),
   z.strictObject({
     type: z.literal('prometheus_readonly'),
     ...adapterCommon,

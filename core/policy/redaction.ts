@@ -7,10 +7,24 @@ export const REDACTED = '[redacted]';
  * may leave a field out. `null` stays `null`, since it says that nothing is there.
  */
 export function redactPaths(value: unknown, paths: readonly string[]): void {
-  for (const path of parsePaths(paths)) redactAt(value, path, 0);
+  replacePaths(value, paths, (found) => (found === null ? null : REDACTED));
 }
 
-function redactAt(value: unknown, path: readonly PathSegment[], depth: number): void {
+/** Replaces what stands at each path by what `replacement` makes of it, in place. */
+export function replacePaths(
+  value: unknown,
+  paths: readonly string[],
+  replacement: (found: unknown) => unknown,
+): void {
+  for (const path of parsePaths(paths)) replaceAt(value, path, 0, replacement);
+}
+
+function replaceAt(
+  value: unknown,
+  path: readonly PathSegment[],
+  depth: number,
+  replacement: (found: unknown) => unknown,
+): void {
   const segment = path[depth];
   if (segment === undefined || value === null || typeof value !== 'object') return;
   const container = value as Record<string, unknown>;
@@ -21,8 +35,8 @@ function redactAt(value: unknown, path: readonly PathSegment[], depth: number): 
         : []
       : Object.keys(container);
   for (const key of keys) {
-    if (depth < path.length - 1) redactAt(container[key], path, depth + 1);
-    else if (container[key] !== null) container[key] = REDACTED;
+    if (depth < path.length - 1) replaceAt(container[key], path, depth + 1, replacement);
+    else container[key] = replacement(container[key]);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { ToolDescriptor } from '../contract/pin';
 import type { Limits } from '../policy/limits';
-import type { CallContext } from '../upstream/call';
+import type { CallContext } from '../upstream/run';
 import type { Consumer } from './consumers';
 
 /** What a tool gave back, already in MCP terms. */

@@ -1,17 +1,20 @@
-import type { Operation } from '../contract/operation';
+import type { FAILURE_CODES, Operation } from '../contract/operation';
 import { readPointer } from '../contract/paths';
 import { PolicyError, type ErrorCode } from '../policy/errors';
 import { foreignText } from '../policy/redaction';
 import type { UpstreamAccess } from './access';
+import { decodeBody, isOfFormat } from './decode';
 import type { UpstreamResponse } from './transport';
 
 const ERROR_BODY_BYTES = 16_384;
 const MESSAGE_CHARACTERS = 300;
 
 /**
- * Reads the JSON of a successful answer, or throws what kind of failure it was.
+ * Reads the body of a successful answer as data, or throws what kind of failure it was, also where upstream tells a
+ * failure with status 200.
  *
- * @param limit bytes after which the body is refused as a whole; JSON is never cut in the middle
+ * @param limit bytes after which the body is refused as a whole; it is never cut in the middle
+ * @returns the body; `{body, headers}` where the contract reads headers too
  * @throws PolicyError one of the `upstream_*` codes or `response_too_large`
  */
 export async function readAnswer(
@@ -20,60 +23,60 @@ export async function readAnswer(
   access: UpstreamAccess,
   limit: number,
 ): Promise<unknown> {
-  if (response.status >= 300 && response.status < 400) {
-    response.discard();
-    throw new PolicyError(
-      'upstream_redirect_refused',
-      'Upstream answered with a redirect, which is not followed; check the base address in the credential.',
-    );
-  }
+  refuseRedirect(response);
   if (response.status < 200 || response.status >= 300) throw await failureOf(response, operation, access);
-  if (!isJson(response)) {
-    response.discard();
-    throw new PolicyError(
-      'upstream_not_json',
-      'Upstream answered with something other than JSON, for example a sign-in page; check the base address.',
-    );
-  }
-  const text = await readText(response, limit);
-  if (text === undefined) {
-    throw new PolicyError(
-      'response_too_large',
-      `Upstream answered with more than ${String(limit)} bytes; ask for fewer records or a narrower filter.`,
-    );
-  }
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new PolicyError(
-      'upstream_not_json',
-      'Upstream said that it answers with JSON, but the body is not JSON.',
-    );
-  }
+  const { format = 'json', lists, headers } = operation.response;
+  const body = await decodeBody(response, format, limit, lists);
+  refuseFailure(body, operation, access);
+  if (headers === undefined) return body;
+  const read = headers.map((name) => [name, response.header(name) ?? null] as const);
+  return { body, headers: Object.fromEntries(read) };
 }
 
-function isJson(response: UpstreamResponse): boolean {
-  const type = (response.header('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  return type === 'application/json' || type.endsWith('+json');
+/**
+ * The JSON of a successful answer that no operation describes, such as that of a sign-in.
+ *
+ * @throws PolicyError
+ */
+export async function readJson(response: UpstreamResponse, limit: number): Promise<unknown> {
+  refuseRedirect(response);
+  return await decodeBody(response, 'json', limit);
 }
 
-/** The whole body as text, or `undefined` as soon as it is larger than `limit` bytes. */
-async function readText(response: UpstreamResponse, limit: number): Promise<string | undefined> {
-  if (Number(response.header('content-length') ?? 0) > limit) {
-    response.discard();
-    return undefined;
-  }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body) {
-    bytes += chunk.byteLength;
-    if (bytes > limit) {
-      response.discard();
-      return undefined;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+function refuseRedirect(response: UpstreamResponse): void {
+  if (response.status < 300 || response.status >= 400) return;
+  response.discard();
+  throw new PolicyError(
+    'upstream_redirect_refused',
+    'Upstream answered with a redirect, which is not followed; check the base address in the credential.',
+  );
+}
+
+const SENTENCES: Record<(typeof FAILURE_CODES)[number], string> = {
+  upstream_auth_failed: 'Upstream refused the credential or does not allow this identity to read that',
+  upstream_not_found: 'Upstream has nothing under that identifier',
+  upstream_rejected: 'Upstream could not process the request',
+  upstream_rate_limited: 'Upstream asks for fewer requests; wait before the next call',
+  upstream_unavailable: 'Upstream failed',
+};
+
+/** Some upstreams answer 200 and say in the body that it went wrong. */
+function refuseFailure(body: unknown, { errors }: Operation, access: UpstreamAccess): void {
+  const { failure } = errors;
+  if (!failure) return;
+  const found = readPointer(body, failure.at);
+  if (failure.unless ? failure.unless.some((value) => value === found) : isNothing(found)) return;
+  const code = failure.codes?.[String(found)] ?? 'upstream_rejected';
+  const detail = code === 'upstream_rejected' ? sentenceIn(body, errors.message, access) : undefined;
+  throw new PolicyError(code, sentence(SENTENCES[code], detail));
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function sentence(start: string, detail: string | undefined): string {
+  return `${start}${detail === undefined ? '' : `: ${detail.replace(/[.\s]+$/, '')}`}.`;
 }
 
 const BY_STATUS: Partial<Record<number, [code: ErrorCode, sentence: string]>> = {
@@ -92,7 +95,7 @@ async function failureOf(
   access: UpstreamAccess,
 ): Promise<PolicyError> {
   const { status } = response;
-  const [code, sentence] = BY_STATUS[status] ?? [
+  const [code, start] = BY_STATUS[status] ?? [
     status >= 500 ? 'upstream_unavailable' : 'upstream_rejected',
     status >= 500
       ? `Upstream failed with status ${String(status)}`
@@ -101,15 +104,11 @@ async function failureOf(
   const detail = code === 'upstream_rejected' ? await explanation(response, operation, access) : undefined;
   if (detail === undefined) response.discard();
   const retryAfter = Number(response.header('retry-after'));
-  return new PolicyError(
-    code,
-    `${sentence}${detail === undefined ? '' : `: ${detail.replace(/[.\s]+$/, '')}`}.`,
-    {
-      ...(Number.isInteger(retryAfter) && retryAfter > 0
-        ? { retryAfterSeconds: Math.min(retryAfter, 3_600) }
-        : {}),
-    },
-  );
+  return new PolicyError(code, sentence(start, detail), {
+    ...(Number.isInteger(retryAfter) && retryAfter > 0
+      ? { retryAfterSeconds: Math.min(retryAfter, 3_600) }
+      : {}),
+  });
 }
 
 /** Upstream's own sentence, where the contract says that it may be shown, e.g. what is wrong with a query. */
@@ -118,18 +117,21 @@ async function explanation(
   operation: Operation,
   access: UpstreamAccess,
 ): Promise<string | undefined> {
-  if (operation.errors.message === null || !isJson(response)) return undefined;
+  const { format } = operation.response;
+  // Errors are told in JSON even where the answer is plain text.
+  const expected = format === 'xml' && isOfFormat(response, 'xml') ? 'xml' : 'json';
+  if (operation.errors.message === null || !isOfFormat(response, expected)) return undefined;
   try {
-    const text = await readText(response, ERROR_BODY_BYTES);
-    const message = text === undefined ? undefined : readPointer(JSON.parse(text), operation.errors.message);
-    if (typeof message !== 'string' || message === '') return undefined;
-    return foreignText(message, MESSAGE_CHARACTERS, [
-      ...access.secrets,
-      access.base.origin,
-      access.base.host,
-      access.base.hostname,
-    ]);
+    const body = await decodeBody(response, expected, ERROR_BODY_BYTES);
+    return sentenceIn(body, operation.errors.message, access);
   } catch {
     return undefined;
   }
+}
+
+function sentenceIn(body: unknown, pointer: string | null, access: UpstreamAccess): string | undefined {
+  const message = pointer === null ? undefined : readPointer(body, pointer);
+  if (typeof message !== 'string' || message === '') return undefined;
+  const { origin, host, hostname } = access.base;
+  return foreignText(message, MESSAGE_CHARACTERS, [...access.secrets, origin, host, hostname]);
 }

@@ -2,6 +2,9 @@ import type { OperationDefinition } from '../contract/definition';
 import { parsePath, readPointer, type PathSegment } from '../contract/paths';
 import { PolicyError } from '../policy/errors';
 import { headOf, redactPaths } from '../policy/redaction';
+import { base64Texts } from './base64';
+import { chooseRecords, isLocal } from './choose';
+import { positionOf } from './position';
 
 /** What a caller gets: one record, or the envelope around a list. */
 export type Projected = Record<string, unknown>;
@@ -11,7 +14,8 @@ export type Projected = Record<string, unknown>;
  *
  * @param asked the page size that was sent; `undefined` without one
  * @param args the call's arguments, for the position of the next page
- * @throws PolicyError `upstream_unexpected_shape` when the list is not where the contract says
+ * @throws PolicyError `upstream_unexpected_shape` when the list is not where the contract says; `upstream_not_found` when
+ * nothing stands where the one record should
  */
 export function project(
   body: unknown,
@@ -19,23 +23,23 @@ export function project(
   asked: number | undefined,
   args: Readonly<Record<string, unknown>>,
 ): Projected {
-  const { response } = operation;
+  const { response, pagination } = operation;
   const keep = keeperOf(response.keep);
   const record = (value: unknown): unknown => {
     const kept = keep(value);
     redactPaths(kept, response.redact);
+    base64Texts(kept, response.base64 ?? []);
     return cutTexts(kept, response.text_characters);
   };
-  if (response.items === null) {
-    const kept = record(body);
-    if (kept === null || typeof kept !== 'object' || Array.isArray(kept)) throw unexpected('one record');
-    if (Object.keys(kept).length === 0) throw unexpected('a record of the expected fields');
-    return kept as Projected;
-  }
-  const found = listAt(body, response.items, response.map);
+  if (response.items === null) return oneRecord(record(recordAt(body, response.record)));
+  const sent = listAt(body, response.items, response.map);
+  const given = pagination.position_argument === null ? undefined : args[pagination.position_argument];
+  const skipped = isLocal(operation, pagination.position_argument) ? Number(given ?? 0) : 0;
+  const chosen = chooseRecords(sent, operation, args).slice(skipped);
   // An upstream that does not know the size argument sends more than it was asked for.
-  const shown = found.slice(0, Math.min(limits.result_items, asked ?? limits.result_items));
-  const { truncated, next } = position(operation, body, found.length, shown.length, asked, args);
+  const shown = chosen.slice(0, Math.min(limits.result_items, asked ?? limits.result_items));
+  const askedUpstream = !isLocal(operation, pagination.size_argument);
+  const page = { body, sent, chosen: chosen.length, shown, asked, askedUpstream, given };
   const envelope = Object.entries(response.envelope).flatMap(([name, { pointer }]) => {
     const value = readPointer(body, pointer);
     return value === undefined || value === null ? [] : [[name, cutTexts(value, response.text_characters)]];
@@ -43,10 +47,24 @@ export function project(
   return {
     items: shown.map(record),
     returned: shown.length,
-    truncated,
-    next,
+    ...positionOf(pagination, page),
     ...(Object.fromEntries(envelope) as Projected),
   };
+}
+
+/** An answer without the record where it should be is how some upstreams say that there is none. */
+function recordAt(body: unknown, pointer: string | undefined): unknown {
+  if (pointer === undefined) return body;
+  const found = readPointer(body, pointer);
+  if (found !== undefined && found !== null) return found;
+  if (body === null || typeof body !== 'object') throw unexpected('one record');
+  throw new PolicyError('upstream_not_found', 'Upstream has nothing under that identifier.');
+}
+
+function oneRecord(kept: unknown): Projected {
+  if (kept === null || typeof kept !== 'object' || Array.isArray(kept)) throw unexpected('one record');
+  if (Object.keys(kept).length === 0) throw unexpected('a record of the expected fields');
+  return kept as Projected;
 }
 
 function listAt(
@@ -63,34 +81,6 @@ function listAt(
   }
   if (typeof found !== 'object' || Array.isArray(found)) throw unexpected('records keyed by name');
   return Object.entries(found).map(([key, value]) => ({ [map.key]: key, [map.value]: value as unknown }));
-}
-
-/** Whether there is more, and how to ask for it. Where nothing proves the end, a full page counts as "may have more". */
-function position(
-  { pagination }: OperationDefinition['operation'],
-  body: unknown,
-  found: number,
-  shown: number,
-  asked: number | undefined,
-  args: Readonly<Record<string, unknown>>,
-): { truncated: boolean; next: string | number | null } {
-  const cut = shown < found;
-  const full = asked !== undefined && found >= asked;
-  const given = pagination.position_argument === null ? undefined : args[pagination.position_argument];
-  switch (pagination.style) {
-    case 'none':
-      return { truncated: cut || full, next: null };
-    case 'cursor': {
-      const cursor = pagination.next === null ? undefined : readPointer(body, pagination.next);
-      const next = typeof cursor === 'string' || typeof cursor === 'number' ? String(cursor) : '';
-      // After a cut the cursor would skip what was cut off, so there is no honest next page.
-      return { truncated: cut || next !== '', next: cut || next === '' ? null : next };
-    }
-    case 'page':
-      return { truncated: cut || full, next: full && !cut ? Number(given ?? 1) + 1 : null };
-    case 'offset':
-      return { truncated: cut || full, next: cut || full ? Number(given ?? 0) + shown : null };
-  }
 }
 
 interface KeepNode {

@@ -2,7 +2,7 @@ import type { OperationDefinition } from '../contract/definition';
 import { readPointer } from '../contract/paths';
 import { PolicyError } from '../policy/errors';
 import { parseDuration, parseTime, queryReach } from './promql';
-import { scalarText } from './request';
+import { scalarText } from './segments';
 
 type Arguments = Readonly<Record<string, unknown>>;
 

@@ -1,118 +1,131 @@
 import type { OperationDefinition } from '../contract/definition';
+import type { HttpRequest, WebRequest } from '../contract/request';
+import { ABSENT, fillTemplate, fillText, type Template } from '../contract/template';
 import { PolicyError } from '../policy/errors';
 import type { UpstreamAccess } from './access';
-
-/** Who calls, as far as an operation may bind a slot to it. */
-export interface CallerIdentity {
-  /** `null` for a caller that is no named consumer, such as an agent inside n8n. */
-  readonly consumer: string | null;
-  readonly tenant: string | null;
-}
+import { isSegment, scalarText } from './segments';
+import { signedForm, signedUrl } from './signature';
+import { placeValues, type CallerIdentity, type PlacedValues } from './values';
 
 export interface BuiltRequest {
+  readonly method: HttpRequest['method'];
   readonly url: URL;
-  readonly headers: Record<string, string>;
-  /** How many records were asked for; `undefined` when the operation has no page size. */
-  readonly asked: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
 }
 
+/** What a request accepts, by the format of the answer. */
+const ACCEPT = { json: 'application/json', xml: 'application/xml, text/xml', text: '*/*', lines: '*/*' };
+
 /**
- * Builds the one request that an operation can make. Origin and prefix come from the credential, method and path
- * from the contract; a caller's argument fills a declared, encoded slot and nothing else.
+ * Builds the one request that an operation can make. Origin and prefix come from the credential, method, path and the
+ * shape of the body from the contract; a caller's argument fills a declared, encoded slot and nothing else.
  *
- * @param args validated against the operation's input schema
- * @throws PolicyError `arguments_invalid` for a value that cannot be one path segment
+ * @param args validated against the operation's input schema, page size clamped
+ * @param nowSeconds the present in Unix seconds, for signatures
+ * @throws PolicyError `arguments_invalid` for a value that cannot be in its place, `credential_missing`
  */
 export function buildRequest(
-  { operation, limits }: OperationDefinition,
+  { operation }: OperationDefinition,
+  request: WebRequest,
   args: Readonly<Record<string, unknown>>,
   identity: CallerIdentity,
   access: UpstreamAccess,
+  nowSeconds: number,
 ): BuiltRequest {
-  const { request, pagination } = operation;
-  const slots = new Map<string, string>();
-  const query = new URLSearchParams({ ...request.fixed_query });
+  const values = placeValues(request, operation.name, args, identity, access);
+  const query = queryOf(request, values, access);
+  const body = bodyOf(request, values.template);
+  const url = new URL(access.base);
+  url.pathname = access.base.pathname.replace(/\/+$/, '') + filledPath(request.path, values.slots);
+  url.search = query.toString();
+  const signed =
+    access.kind === 'yourls' && body?.form ? signedForm(body.form, access.secret, nowSeconds) : undefined;
+  return {
+    method: request.kind === 'http' ? request.method : 'POST',
+    url: access.kind === 'bigbluebutton' ? signedUrl(url, access.secret) : url,
+    headers: {
+      accept: ACCEPT[operation.response.format ?? 'json'],
+      'accept-encoding': 'identity',
+      ...(body === undefined ? {} : { 'content-type': body.type }),
+      ...request.fixed_headers,
+      ...access.headers,
+    },
+    body: signed ?? body?.text,
+  };
+}
 
-  const asked =
-    pagination.size_argument === null
-      ? undefined
-      : Math.min(
-          Number(args[pagination.size_argument] ?? limits.page_size),
-          limits.page_size,
-          limits.result_items,
-        );
-
-  for (const [name, placement] of Object.entries(request.arguments)) {
-    const value = name === pagination.size_argument ? asked : args[name];
-    if (value === undefined || value === null) continue;
-    const text = scalarText(value, name);
-    if (placement.in === 'path') slots.set(placement.as, pathSegment(text, name));
-    else query.append(placement.as, text);
-  }
-  for (const [name, { from, in: place, as }] of Object.entries(request.bound)) {
-    const value = from === 'consumer' ? identity.consumer : identity.tenant;
-    if (value === null) {
-      throw new PolicyError(
-        'credential_missing',
-        `This consumer has no ${from}, which ${operation.name} needs.`,
-      );
+function queryOf(request: WebRequest, values: PlacedValues, access: UpstreamAccess): URLSearchParams {
+  const query = new URLSearchParams();
+  if (request.kind === 'http') {
+    for (const [name, fixed] of Object.entries(request.fixed_query)) {
+      for (const value of [fixed].flat()) query.append(name, value);
     }
-    if (place === 'path') slots.set(as, pathSegment(value, name));
-    else query.append(as, value);
+    for (const [name, template] of Object.entries(request.computed_query ?? {})) {
+      const filled = fillTemplate(template, values.template);
+      if (filled === ABSENT) continue;
+      for (const value of [filled].flat()) query.append(name, scalarText(value, name));
+    }
   }
+  for (const [name, value] of values.query) query.append(name, value);
   for (const [name, value] of Object.entries(access.query)) query.set(name, value);
+  return query;
+}
 
-  const path = request.path.replace(/\{([a-z0-9_]+)\}/g, (_whole, slot: string) => {
+interface Body {
+  readonly type: string;
+  readonly text: string;
+  readonly form?: URLSearchParams;
+}
+
+function bodyOf(request: WebRequest, values: ReadonlyMap<string, unknown>): Body | undefined {
+  if (request.kind === 'graphql') {
+    const variables = fillTemplate(request.variables, values);
+    return { type: 'application/json', text: JSON.stringify({ query: request.document, variables }) };
+  }
+  return request.body && encodeBody(request.body.format, request.body.content, values);
+}
+
+/** A body of fixed shape; also of a sign-in. */
+export function encodeBody(
+  format: 'json' | 'form' | 'xml',
+  content: Template,
+  values: ReadonlyMap<string, unknown>,
+): Body {
+  if (format === 'xml') {
+    const text = fillText(String(content), values, escapeXml);
+    if (text === ABSENT) throw new PolicyError('arguments_invalid', 'An argument of the search is missing.');
+    return { type: 'application/xml; charset=utf-8', text };
+  }
+  const filled = fillTemplate(content, values);
+  if (format === 'json') return { type: 'application/json', text: JSON.stringify(filled) };
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(filled as Record<string, unknown>)) {
+    form.append(name, scalarText(value, name));
+  }
+  return { type: 'application/x-www-form-urlencoded', text: form.toString(), form };
+}
+
+const XML_ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => XML_ENTITIES[character] ?? '');
+}
+
+function filledPath(path: string, slots: ReadonlyMap<string, string>): string {
+  return path.replace(/\{([a-z0-9_]+)\}/g, (_whole, slot: string) => {
     const filling = slots.get(slot);
     // Left empty, `/orders/{id}` would ask for all orders.
     if (filling === undefined)
       throw new PolicyError('arguments_invalid', `Nothing fills {${slot}} of the path.`);
     return filling;
   });
-  const url = new URL(access.base);
-  url.pathname = access.base.pathname.replace(/\/+$/, '') + path;
-  url.search = query.toString();
-  return {
-    url,
-    headers: {
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      ...request.fixed_headers,
-      ...access.headers,
-    },
-    asked,
-  };
-}
-
-/**
- * A value as upstream reads it. A list or object has no such form, and is in no slot that lint lets pass.
- *
- * @throws PolicyError `arguments_invalid`
- */
-export function scalarText(value: unknown, argument: string): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw new PolicyError('arguments_invalid', `Argument /${argument} must be text, a number, true or false.`, {
-    pointer: `/${argument}`,
-  });
-}
-
-/**
- * Separators, dot segments and what cannot be encoded. Encoded separators count although they would be encoded once
- * more: a proxy that decodes before it routes would climb with them.
- */
-const NO_SEGMENT = /^\.{0,2}$|[/\\\p{Cc}\p{Cs}]|%2e|%2f|%5c|%00/iu;
-
-/** A value as exactly one path segment. */
-function pathSegment(value: string, argument: string): string {
-  if (NO_SEGMENT.test(value)) {
-    throw new PolicyError(
-      'arguments_invalid',
-      `Argument /${argument} must be one plain path segment without slashes or dot segments.`,
-      { pointer: `/${argument}` },
-    );
-  }
-  return encodeURIComponent(value);
 }
 
 /** Whether a path is the operation's own, each slot being one segment. For the one redirect a contract may allow. */
@@ -123,8 +136,11 @@ export function matchesPathTemplate(pathname: string, access: UpstreamAccess, te
   const actual = pathname.slice(prefix.length).split('/');
   return (
     expected.length === actual.length &&
-    expected.every((part, index) =>
-      part.startsWith('{') ? !NO_SEGMENT.test(actual[index] ?? '') : part === actual[index],
-    )
+    expected.every((part, index) => {
+      const found = actual[index] ?? '';
+      const ending = /^\{\w+\}(.*)$/.exec(part)?.[1];
+      if (ending === undefined) return part === found;
+      return found.endsWith(ending) && isSegment(found.slice(0, found.length - ending.length));
+    })
   );
 }

@@ -2,8 +2,10 @@ import { Agent, request } from 'undici';
 import { guardedLookup, refuseForbiddenHost } from '../policy/address';
 
 export interface UpstreamRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PROPFIND' | 'REPORT';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -16,7 +18,7 @@ export interface UpstreamResponse {
   discard(): void;
 }
 
-/** One GET that follows no redirect. Passed in, so that `core/upstream` can be run against a double. */
+/** One request that follows no redirect. Passed in, so that `core/upstream` can be run against a double. */
 export type UpstreamTransport = (request: UpstreamRequest) => Promise<UpstreamResponse>;
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -31,9 +33,11 @@ export function createTransport(): UpstreamTransport {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  return async ({ url, headers, signal }) => {
+  return async ({ method, url, headers, body, signal }) => {
     refuseForbiddenHost(url.hostname);
-    const response = await request(url, { dispatcher, method: 'GET', headers, signal });
+    const sent = body === undefined ? {} : { body };
+    // WebDAV's methods are none of those that undici names.
+    const response = await request(url, { dispatcher, method: method as 'GET', headers, signal, ...sent });
     // A body that is given up emits an error that nobody else would hear.
     response.body.on('error', () => undefined);
     return {

@@ -19,8 +19,9 @@ import { parseJson } from '../../core/contract/parseJson';
 import { rememberParsed } from '../../core/contract/rememberParsed';
 import { PolicyError, toPolicyError } from '../../core/policy/errors';
 import { upstreamAccess, type UpstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
-import { callOperation, type CallContext, type CallResult } from '../../core/upstream/call';
-import { createTransport } from '../../core/upstream/transport';
+import { callOperation } from '../../core/upstream/call';
+import { createPorts } from '../../core/upstream/ports';
+import type { CallContext, CallResult } from '../../core/upstream/run';
 import { readsZod } from '../shared/consumer';
 import { withDirectCall } from '../shared/directCall';
 import { langchainTool } from '../shared/langchainTool';
@@ -30,7 +31,7 @@ import { readToolProperties } from './properties';
 
 type ToolContext = ISupplyDataFunctions | IExecuteFunctions;
 
-const ports = { transport: createTransport(), now: Date.now };
+const ports = createPorts();
 
 const prepare = rememberParsed((text): PreparedOperation =>
   prepareOperation(parseJson(operationDefinitionSchema, text, 'Operation')),

@@ -7,6 +7,8 @@ const EXAMPLE = {
     type: 'openapi_allowlist',
     upstream_api_version: 'v1',
     specification_sha256: `sha256:${'0'.repeat(64)}`,
+    authentication: { kind: 'bearer', name: null, secret: 'API token', optional: false },
+    test_path: '/api/v1/orders',
   },
   limits: {
     request_bytes: 65_536,
@@ -38,6 +40,7 @@ const EXAMPLE = {
       additionalProperties: false,
     },
     request: {
+      kind: 'http',
       method: 'GET',
       path: '/api/v1/orders/{order_id}',
       arguments: { order_id: { in: 'path', as: 'order_id' } },

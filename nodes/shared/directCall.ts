@@ -1,7 +1,7 @@
 import type { ToolDescriptor } from '../../core/contract/pin';
 import { ERROR_RULES, PolicyError, toPolicyError, type ErrorCode } from '../../core/policy/errors';
 import type { ToolResult } from '../../core/server/tools';
-import type { CallContext } from '../../core/upstream/call';
+import type { CallContext } from '../../core/upstream/run';
 
 /**
  * How our trigger calls our own tools: beside the LangChain face, with the caller's identity and with structured

@@ -27,8 +27,20 @@ export function contractOf(applicationId: string): Contract {
 export const rawContract = (applicationId = 'web-app-n8n'): object =>
   parse(contractText(applicationId)) as object;
 
+/** Every contract that is checked in; an application without a surface has none. */
+export const CONTRACTS: Contract[] = APPLICATION_IDS.flatMap((applicationId) => {
+  const result = lintContract(contractText(applicationId), applicationId);
+  if (!result.ok) throw new Error(JSON.stringify(result.findings));
+  return result.contract ?? [];
+});
+
+/** Those whose upstream is asked over HTTP. */
+export const WEB_CONTRACTS = CONTRACTS.filter(({ operations }) =>
+  operations.every(({ request: { kind } }) => kind === 'http' || kind === 'graphql'),
+);
+
 /** Every operation of every contract that is checked in. */
-export const OPERATIONS: PreparedOperation[] = APPLICATION_IDS.map(contractOf).flatMap((contract) =>
+export const OPERATIONS: PreparedOperation[] = CONTRACTS.flatMap((contract) =>
   contract.operations.map((operation) => prepareOperation(definitionOf(contract, operation))),
 );
 

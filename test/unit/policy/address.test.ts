@@ -136,6 +136,8 @@ describe('names', () => {
   it('that point to metadata are refused when the connection is made', async () => {
     resolveTo(METADATA);
     const attempt = createTransport()({
+      method: 'GET',
+      body: undefined,
       url: new URL('http://app.test/'),
       headers: {},
       signal: AbortSignal.timeout(2_000),

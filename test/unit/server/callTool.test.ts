@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { PolicyError } from '../../../core/policy/errors';
-import type { CallContext } from '../../../core/upstream/call';
+import type { CallContext } from '../../../core/upstream/run';
 import type { ConnectedTool } from '../../../core/server/tools';
 import { handMadeSurface } from '../../../core/server/surfaces';
 import {

@@ -1,10 +1,13 @@
 import { prepareOperation, type PreparedOperation } from '../../../core/contract/definition';
 import type { Operation } from '../../../core/contract/operation';
+import type { HttpRequest } from '../../../core/contract/request';
 import type { Adapter } from '../../../core/contract/schema';
 import { PolicyError } from '../../../core/policy/errors';
 import type { Limits } from '../../../core/policy/limits';
 import { upstreamAccess, type UpstreamAccess, type UpstreamCredential } from '../../../core/upstream/access';
-import { callOperation, type CallResult } from '../../../core/upstream/call';
+import { callOperation } from '../../../core/upstream/call';
+import { createPorts } from '../../../core/upstream/ports';
+import type { CallResult } from '../../../core/upstream/run';
 import { createTransport } from '../../../core/upstream/transport';
 import { UpstreamDouble } from '../../support/upstreamDouble';
 
@@ -22,6 +25,20 @@ const limits: Limits = {
 
 const integer = (maximum: number) => ({ type: 'integer', minimum: 0, maximum, description: 'A number.' });
 
+const httpRequest: HttpRequest = {
+  kind: 'http',
+  method: 'GET',
+  path: '/api/orders',
+  arguments: {
+    limit: { in: 'query', as: 'per_page' },
+    page: { in: 'query', as: 'page' },
+    q: { in: 'query', as: 'q' },
+  },
+  bound: {},
+  fixed_query: { archived: 'false' },
+  fixed_headers: {},
+};
+
 /** A list of orders in pages, as an ordinary REST application has it. */
 const listOrders: Operation = {
   name: 'erp_list_orders',
@@ -38,18 +55,7 @@ const listOrders: Operation = {
     properties: { id: { type: 'integer' }, name: { type: 'string' } },
     additionalProperties: false,
   },
-  request: {
-    method: 'GET',
-    path: '/api/orders',
-    arguments: {
-      limit: { in: 'query', as: 'per_page' },
-      page: { in: 'query', as: 'page' },
-      q: { in: 'query', as: 'q' },
-    },
-    bound: {},
-    fixed_query: { archived: 'false' },
-    fixed_headers: {},
-  },
+  request: httpRequest,
   pagination: { style: 'page', size_argument: 'limit', position_argument: 'page', next: null },
   response: {
     items: '/rows',
@@ -74,7 +80,7 @@ export const orderById: Partial<Operation> = {
   },
   output_schema: { type: 'object' },
   request: {
-    ...listOrders.request,
+    ...httpRequest,
     path: '/api/orders/{id}/lines',
     arguments: { id: { in: 'path', as: 'id' } },
     fixed_query: {},
@@ -100,6 +106,8 @@ export function prepare(changes: Changes = {}): PreparedOperation {
       type: 'openapi_allowlist',
       upstream_api_version: 'v1',
       specification_sha256: `sha256:${'0'.repeat(64)}`,
+      authentication: { kind: 'bearer', name: null, secret: 'API token', optional: false },
+      test_path: '/',
     },
     limits: { ...limits, ...changes.limits },
     operation: {
@@ -122,6 +130,7 @@ export interface CallOptions {
 /** Runs operations against a double through the transport that ships. */
 export class Harness {
   readonly transport = createTransport();
+  readonly #ports = createPorts(this.transport);
 
   private constructor(readonly upstream: UpstreamDouble) {}
 
@@ -142,7 +151,7 @@ export class Harness {
     const { signal = new AbortController().signal, tenant = null, now = 1_767_225_600 } = options;
     const access = options.access ?? this.accessWith(options.credential);
     const context = { consumer: 'client-test', tenant, correlationId: 'test', signal };
-    const ports = { transport: this.transport, now: () => now * 1_000 };
+    const ports = { ...this.#ports, now: () => now * 1_000 };
     return await callOperation(prepared, args, access, context, ports);
   }
 
