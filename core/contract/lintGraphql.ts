@@ -1,6 +1,7 @@
 import {
   GraphQLError,
   Kind,
+  OperationTypeNode,
   parse,
   visit,
   type DocumentNode,
@@ -30,7 +31,7 @@ export function* graphqlFaults(operation: Operation, request: GraphqlRequest): G
   const at = ['request', 'document'];
   let document: DocumentNode;
   try {
-    document = parse(request.document, { maxTokens: 2_000 });
+    document = parse(request.document, { maxLexicalTokens: 2_000 });
   } catch (error) {
     yield [at, `is not GraphQL: ${error instanceof GraphQLError ? error.message : 'it cannot be parsed'}`];
     return;
@@ -40,7 +41,7 @@ export function* graphqlFaults(operation: Operation, request: GraphqlRequest): G
     yield [at, 'must hold exactly one query and nothing else'];
     return;
   }
-  if (definition.operation !== 'query') yield [at, `must be a query, not a ${definition.operation}`];
+  if (definition.operation !== OperationTypeNode.QUERY) yield [at, `must be a query, not a ${definition.operation}`];
   for (const reason of selectionFaults(document)) yield [at, reason];
   yield* variableFaults(operation, request, definition.variableDefinitions ?? []);
   if (request.reads_because !== undefined) {

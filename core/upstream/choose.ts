@@ -40,7 +40,8 @@ const MATCHES = {
 
 /** Lists and objects match nothing by themselves; their values do. */
 function textOf(value: unknown): string {
-  return value === null || typeof value === 'object' ? '' : String(value).normalize('NFC').toLowerCase();
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return '';
+  return String(value).normalize('NFC').toLowerCase();
 }
 
 function valuesAt(value: unknown, [segment, ...rest]: readonly PathSegment[]): unknown[] {

@@ -1,4 +1,4 @@
-import { XMLParser } from 'fast-xml-parser';
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import type { Operation } from '../contract/operation';
 import { PolicyError } from '../policy/errors';
 import { readText, tooLarge, type UpstreamBody } from './body';
@@ -71,5 +71,7 @@ function parseXml(text: string, lists: readonly string[]): unknown {
     ignorePiTags: true,
     isArray: (name) => lists.includes(name),
   });
-  return parser.parse(text, true) as unknown;
+  const fault = XMLValidator.validate(text);
+  if (fault !== true) throw new SyntaxError(fault.err.msg);
+  return parser.parse(text) as unknown;
 }

@@ -93,7 +93,7 @@ export function encodeBody(
   values: ReadonlyMap<string, unknown>,
 ): Body {
   if (format === 'xml') {
-    const text = fillText(String(content), values, escapeXml);
+    const text = fillText(typeof content === 'string' ? content : '', values, escapeXml);
     if (text === ABSENT) throw new PolicyError('arguments_invalid', 'An argument of the search is missing.');
     return { type: 'application/xml; charset=utf-8', text };
   }

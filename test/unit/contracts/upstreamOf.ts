@@ -9,6 +9,9 @@ import type { Evidence, OperationEvidence, RequestEvidence } from './evidence';
 
 export const SECRET = 'k3y-that-nobody-may-see';
 export const TOKEN = 't0ken-of-the-session';
+/** The user that evidence names where upstream wants one. */
+const ACCOUNT = 'svc';
+const BASIC = Buffer.from(`${ACCOUNT}:${SECRET}`).toString('base64');
 export const ORIGIN = 'https://upstream.test:8443';
 /** The present in Unix seconds. */
 export const NOW = 1_767_225_600;
@@ -23,7 +26,10 @@ export interface Answer {
 /** The secret and the token in the places where evidence leaves room for them; hashes are computed. */
 export function filled<T>(value: T): T {
   if (typeof value === 'string') {
-    const text = value.replaceAll('{secret}', SECRET).replaceAll('{token}', TOKEN);
+    const text = value
+      .replaceAll('{secret}', SECRET)
+      .replaceAll('{token}', TOKEN)
+      .replaceAll('{basic}', BASIC);
     return (text.startsWith('sha256:') ? sha256(text.slice(7)) : text) as T;
   }
   if (value === null || typeof value !== 'object') return value;
