@@ -23,13 +23,18 @@ export async function readContracts(folder: string, only: readonly string[] = []
   const ids = await foldersIn(folder);
   const missing = only.filter((id) => !ids.includes(id));
   if (missing.length > 0) throw new Error(`There is no contract for ${missing.join(', ')} in ${folder}.`);
-  const files = await Promise.all(ids.map(async (id) => await readContract(path.join(folder, id), id)));
-  return withPathsOfTheirOwn(files).filter(
+  return withPathsOfTheirOwn(await readThese(folder, ids)).filter(
     ({ applicationId }) => only.length === 0 || only.includes(applicationId),
   );
 }
 
-async function foldersIn(folder: string): Promise<string[]> {
+/** The contracts of these applications, each by itself: what they have in common with others is not looked at. */
+export async function readThese(folder: string, ids: readonly string[]): Promise<ContractFile[]> {
+  return await Promise.all(ids.map(async (id) => await readContract(path.join(folder, id), id)));
+}
+
+/** The ids of all applications in a folder of contracts, in alphabetical order. */
+export async function foldersIn(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries

@@ -2,9 +2,18 @@ import path from 'node:path';
 import { Option, type Command } from 'commander';
 import { contractJsonSchemaFile } from '../core/contract/schema';
 import { lintCommand } from './commands/lint';
+import { newAdapterCommand } from './commands/newAdapter';
 import { renderCommand } from './commands/render';
 import { operatorJsonSchemaFile } from './operator/schema';
 import { example, outputOf, type Exit } from './registered';
+
+interface NewAdapterOptions {
+  readonly workflows: string;
+  readonly name: string;
+  readonly appVersion: string;
+  readonly source: string;
+  readonly operation: string[];
+}
 
 const only = () =>
   new Option('--only <application_id...>', 'just these contracts').default([] as string[], 'all contracts');
@@ -42,6 +51,30 @@ export function registerContracts(program: Command, exit: Exit): void {
         exit(await renderCommand(path.resolve(options.workflows), options.only, options, outputOf(command)));
       },
     );
+
+  program
+    .command('new-adapter')
+    .description('write a contract to start from; what has to be decided says TODO')
+    .argument('<application_id>')
+    .addOption(folder())
+    .requiredOption('--name <name>', 'the application as people call it')
+    .requiredOption('--app-version <version>', 'exact version that is read')
+    .requiredOption('--source <address>', 'https address of the sources at that version')
+    .requiredOption('--operation <line...>', 'tool=GET /path/{slot}?parameter&parameter')
+    .addHelpText(
+      'after',
+      example(
+        'mcp-curated new-adapter web-app-shop --name Shop --app-version 2.1.0 \\\n' +
+          '    --source https://github.com/acme/shop/tree/v2.1.0 \\\n' +
+          '    --operation "shop_list_orders=GET /api/orders?limit&page&status" "shop_get_order=GET /api/orders/{id}"',
+      ),
+    )
+    .action(async (applicationId: string, options: NewAdapterOptions, command: Command) => {
+      const { name, appVersion: version, source, operation } = options;
+      const draft = { name, version, source };
+      const at = path.resolve(options.workflows);
+      exit(await newAdapterCommand(at, applicationId, draft, operation, outputOf(command)));
+    });
 
   program
     .command('schema')

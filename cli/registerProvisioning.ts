@@ -18,9 +18,10 @@ export function registerProvisioning(program: Command, exit: Exit): void {
     .command('init')
     .description('write an operator file to start from')
     .addOption(file())
-    .addHelpText('after', example('mcp-curated init'))
-    .action(async (flags: { file: string }, command: Command) => {
-      exit(await initCommand(flags.file, outputOf(command)));
+    .argument('[application_id...]', 'surfaces to begin with', [] as string[])
+    .addHelpText('after', example('mcp-curated init web-app-gitea web-app-prometheus'))
+    .action(async (ids: string[], flags: { file: string }, command: Command) => {
+      exit(await initCommand(flags.file, ids, outputOf(command)));
     });
 
   program

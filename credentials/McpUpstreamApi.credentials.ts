@@ -35,6 +35,11 @@ export class McpUpstreamApi implements ICredentialType {
       options: [
         { name: 'Basic', value: 'basic' },
         { name: 'Bearer', value: 'bearer' },
+        {
+          name: 'BigBlueButton Checksum',
+          value: 'bigbluebutton',
+          description: 'Every request is signed with the shared secret',
+        },
         { name: 'Header', value: 'header' },
         {
           name: 'None',
@@ -42,6 +47,21 @@ export class McpUpstreamApi implements ICredentialType {
           description: 'For upstreams that show public data, or that know only the network',
         },
         { name: 'Query Parameter', value: 'query' },
+        {
+          name: 'Secret in the Body',
+          value: 'body',
+          description: 'For upstreams whose contract puts the secret into the body',
+        },
+        {
+          name: 'Session',
+          value: 'session',
+          description: 'Signs in with name and secret and uses the token that it gets',
+        },
+        {
+          name: 'YOURLS Signature',
+          value: 'yourls',
+          description: 'Every request is signed with the signature token',
+        },
       ],
       description:
         'How the upstream learns who is asking. Use a dedicated identity that can only read what the tools return.',
@@ -53,7 +73,8 @@ export class McpUpstreamApi implements ICredentialType {
       type: 'string',
       default: '',
       placeholder: 'X-API-Key',
-      description: 'Name of the header, user or query parameter. Leave it empty for None and Bearer.',
+      description:
+        'Name of the header, user or query parameter. Leave it empty for None, Bearer, a secret in the body and signatures.',
     },
     {
       displayName: 'Secret',
@@ -62,6 +83,16 @@ export class McpUpstreamApi implements ICredentialType {
       typeOptions: { password: true },
       default: '',
       description: 'Token, header value, password or parameter value. Leave it empty for None.',
+    },
+    {
+      displayName: 'Settings',
+      name: 'settings',
+      type: 'string',
+      typeOptions: { rows: 3 },
+      default: '',
+      placeholder: 'collections = docs, wiki',
+      description:
+        'What the application needs besides address and secret, one name = value per line. The catalogue names them for every application.',
     },
     {
       displayName: 'Test Path',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Contract } from '../../core/contract/schema';
 import { readSource } from '../../core/contract/source';
-import { findingLine, isSurface, readContracts } from '../contracts';
+import { findingLine, findingsOf, foldersIn, isSurface, readThese } from '../contracts';
 import { OperatorError } from './error';
 import { operatorSchema, type OperatorFile, type OperatorSurface } from './schema';
 import { tighten } from './tighten';
@@ -38,10 +38,9 @@ export async function loadOperator(file: string): Promise<Operator> {
   const surfaces = operator.surfaces.map((surface) => {
     const contract = contracts.get(surface.application_id);
     if (!contract) {
-      const known = [...contracts.keys()].join(', ');
       throw new OperatorError(
         'application_unknown',
-        `There is no contract for ${surface.application_id}. Surfaces: ${known === '' ? 'none' : known}.`,
+        `${surface.application_id} has no surface: its contract says why.`,
       );
     }
     return { surface, contract: tighten(contract, surface) };
@@ -87,17 +86,23 @@ function invalid(lines: readonly string[]): OperatorError {
 async function contractsOf(operator: OperatorFile, folder: string): Promise<Map<string, Contract>> {
   if (operator.surfaces.length === 0) return new Map();
   const at = operator.workflows === undefined ? shippedWorkflows() : path.resolve(folder, operator.workflows);
-  const files = await readContracts(at).catch((error: unknown) => {
+  const known = await foldersIn(at).catch((error: unknown) => {
     throw new OperatorError(
       'contract_invalid',
       `The folder of the contracts ${at} cannot be read; name another as workflows in the operator file.`,
       { cause: error },
     );
   });
-  const wanted = new Set(operator.surfaces.map((surface) => surface.application_id));
-  const findings = files
-    .filter(({ applicationId }) => wanted.has(applicationId))
-    .flatMap(({ result }) => (result.ok ? [] : result.findings));
+  const wanted = operator.surfaces.map((surface) => surface.application_id);
+  const unknown = wanted.filter((id) => !known.includes(id));
+  if (unknown.length > 0) {
+    throw new OperatorError(
+      'application_unknown',
+      `There is no contract for ${unknown.join(', ')}. Applications: ${known.join(', ')}.`,
+    );
+  }
+  const files = await readThese(at, [...new Set(wanted)]);
+  const findings = findingsOf(files);
   if (findings.length > 0) throw new OperatorError('contract_invalid', findings.map(findingLine).join('\n'));
   return new Map(files.filter(isSurface).map((file) => [file.applicationId, file.result.contract]));
 }

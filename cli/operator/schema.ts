@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { SHA256_PATTERN } from '../../core/contract/canonical';
+import { argumentName } from '../../core/contract/request';
+import { AUTHENTICATION_KINDS } from '../../core/contract/schema';
 import { APPLICATION_ID_PATTERN, TOOL_NAME_PATTERN } from '../../core/contract/vocabulary';
 import { limitsSchema } from '../../core/policy/limits';
 
@@ -40,13 +42,25 @@ const consumerSchema = z
     error: 'needs either token or token_sha256',
   });
 
+const settingValue = z.string().regex(/^[^\s,](?:[^,\r\n]*[^\s,])?$/, 'must be one value without commas');
+
 const upstreamSchema = z
   .strictObject({
     base_url: address.describe('Origin of the application, with a path prefix if it has one.'),
-    authentication: z.enum(['none', 'bearer', 'header', 'basic', 'query']),
-    name: z.string().min(1).optional().describe('Header, user or query parameter.'),
+    authentication: z.enum(AUTHENTICATION_KINDS),
+    name: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Header, user or query parameter; the one that the contract names if absent.'),
     secret: secretReference.optional(),
-    test_path: z.string().startsWith('/').default('/'),
+    settings: z
+      .record(argumentName, z.union([settingValue, z.array(settingValue).min(1)]))
+      .default({})
+      .describe(
+        'What the contract needs to know of this installation, such as the collections that may be read.',
+      ),
+    test_path: z.string().startsWith('/').optional().describe('That of the contract if absent.'),
   })
   .refine(({ authentication, secret }) => (authentication === 'none') === (secret === undefined), {
     path: ['secret'],

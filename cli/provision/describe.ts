@@ -51,12 +51,12 @@ function differences<K extends Kind>(
  */
 function asRecorded(kind: Kind, recorded: ServedLedger[Kind], desired: DesiredSurface): unknown {
   if (kind === 'upstream') {
-    const { base_url, authentication, name, test_path } = recorded as ServedLedger['upstream'];
+    const { base_url, authentication, name, settings, test_path } = recorded as ServedLedger['upstream'];
     const { secret } = desired.upstream.data;
     // An address without authentication has no secret, and a secret cannot have changed where none was.
     return authentication === 'none'
       ? undefined
-      : { baseUrl: base_url, authentication, name, secret, testPath: test_path };
+      : { baseUrl: base_url, authentication, name, secret, settings, testPath: test_path };
   }
   const { values } = desired.consumers.data.consumers;
   const rows = (recorded as ServedLedger['consumers']).rows.map(({ id, tools, expires_at, tenant }) => {

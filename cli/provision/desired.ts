@@ -3,6 +3,7 @@ import { sha256Of } from '../../core/contract/canonical';
 import type { Contract } from '../../core/contract/schema';
 import { sha256 } from '../../core/server/bearer';
 import { upstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
+import { describedUpstream } from './describedUpstream';
 import { OperatorError } from '../operator/error';
 import { grantedTools } from '../operator/granted';
 import type { Operator, WantedSurface } from '../operator/load';
@@ -64,12 +65,15 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
       .map(async (id) => rowOf(consumerOf(file, id), surface, contract, secretOf, nextOf)),
   );
   refuseShared(applicationId, rows);
-  const { base_url, authentication, name: field = '', secret: reference, test_path } = surface.upstream;
+  const { secret: reference } = surface.upstream;
+  const described = describedUpstream(surface.upstream, contract);
+  const { base_url, authentication, name: field, settings, test_path } = described;
   const upstream = {
     baseUrl: base_url,
     authentication,
     name: field,
     secret: reference === undefined ? '' : await secretOf(reference),
+    settings,
     testPath: test_path,
   };
   upstreamAccess(upstream);
@@ -88,7 +92,7 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
         expires_at: expiresAt || null,
         tenant: tenant || null,
       })),
-      upstream: { base_url, authentication, name: field, test_path },
+      upstream: described,
     },
   };
 }

@@ -19,6 +19,7 @@ const servedSchema = z.strictObject({
     base_url: z.string(),
     authentication: z.string(),
     name: z.string(),
+    settings: z.string().default(''),
     test_path: z.string(),
   }),
 });

@@ -77,6 +77,7 @@ function* semanticFaults(contract: Contract): Generator<Fault> {
   if (JSON.stringify([...contract.tools.allowlist].sort()) !== JSON.stringify([...names].sort())) {
     yield [['tools', 'allowlist'], `must name exactly the operations: ${names.join(', ')}`];
   }
+  yield* undecidedFaults(contract, []);
   yield* authFaults(contract);
   yield* authenticationFaults(contract);
   yield* capabilityFaults(contract);
@@ -88,6 +89,13 @@ function* semanticFaults(contract: Contract): Generator<Fault> {
       yield [['operations', index, ...path], reason];
     }
   }
+}
+
+/** What a scaffolded contract leaves to a person must not be served before that person has looked at it. */
+function* undecidedFaults(value: unknown, path: string[]): Generator<Fault> {
+  if (typeof value === 'string' && value.startsWith('TODO')) yield [path, 'still says TODO'];
+  if (value === null || typeof value !== 'object') return;
+  for (const [key, entry] of Object.entries(value)) yield* undecidedFaults(entry, [...path, key]);
 }
 
 function* authFaults({ auth, auth_subject: subject, credential, operations }: Contract): Generator<Fault> {

@@ -41,7 +41,8 @@ export function* graphqlFaults(operation: Operation, request: GraphqlRequest): G
     yield [at, 'must hold exactly one query and nothing else'];
     return;
   }
-  if (definition.operation !== OperationTypeNode.QUERY) yield [at, `must be a query, not a ${definition.operation}`];
+  if (definition.operation !== OperationTypeNode.QUERY)
+    yield [at, `must be a query, not a ${definition.operation}`];
   for (const reason of selectionFaults(document)) yield [at, reason];
   yield* variableFaults(operation, request, definition.variableDefinitions ?? []);
   if (request.reads_because !== undefined) {

@@ -55,12 +55,12 @@ async function signedIn(
   request: UpstreamRequest,
   prepared: PreparedOperation,
   access: UpstreamAccess,
-  { transport, sessions }: UpstreamPorts,
+  { transport, sessions, now }: UpstreamPorts,
 ): Promise<UpstreamResponse> {
   const { session } = prepared.definition.adapter;
   if (!session || access.kind !== 'session') return await exchange(request, prepared, access, transport);
   const send = async () => {
-    const { headers } = await sessions.header(session, access, request.signal);
+    const { headers } = await sessions.header(session, access, request.signal, now());
     return await exchange(
       { ...request, headers: { ...request.headers, ...headers } },
       prepared,

@@ -13,5 +13,5 @@ export function createPorts(
   transport: UpstreamTransport = createTransport(),
   now: () => number = Date.now,
 ): UpstreamPorts {
-  return { transport, now, sessions: new Sessions(transport, now) };
+  return { transport, now, sessions: new Sessions(transport) };
 }

@@ -52,12 +52,13 @@ export function project(
   };
 }
 
-/** An answer without the record where it should be is how some upstreams say that there is none. */
+/** `null`, or no entry of a list, where the record should be is how some upstreams say that there is none. */
 function recordAt(body: unknown, pointer: string | undefined): unknown {
   if (pointer === undefined) return body;
   const found = readPointer(body, pointer);
   if (found !== undefined && found !== null) return found;
-  if (body === null || typeof body !== 'object') throw unexpected('one record');
+  const around: unknown = readPointer(body, pointer.slice(0, pointer.lastIndexOf('/')));
+  if (found === undefined && !Array.isArray(around)) throw unexpected('one record');
   throw new PolicyError('upstream_not_found', 'Upstream has nothing under that identifier.');
 }
 

@@ -30,19 +30,24 @@ export interface SessionHeader {
 export class Sessions {
   readonly #signedIn = new Map<string, SignedIn>();
 
-  constructor(
-    private readonly transport: UpstreamTransport,
-    private readonly now: () => number,
-  ) {}
+  constructor(private readonly transport: UpstreamTransport) {}
 
-  /** @throws PolicyError `upstream_auth_failed` and what else a request can end with */
-  async header(session: Session, access: UpstreamAccess, signal: AbortSignal): Promise<SessionHeader> {
+  /**
+   * @param now milliseconds since the epoch
+   * @throws PolicyError `upstream_auth_failed` and what else a request can end with
+   */
+  async header(
+    session: Session,
+    access: UpstreamAccess,
+    signal: AbortSignal,
+    now: number,
+  ): Promise<SessionHeader> {
     const key = keyOf(session, access);
     let known = this.#signedIn.get(key);
-    if (!known || this.now() >= known.until) {
+    if (!known || now >= known.until) {
       known = {
         token: signIn(session, access, signal, this.transport),
-        until: this.now() + session.lifetime_seconds * 1_000,
+        until: now + session.lifetime_seconds * 1_000,
       };
       this.#remember(key, known);
     }
@@ -56,7 +61,7 @@ export class Sessions {
       this.#forget(key, known);
       // Another call made this sign-in and went away with it.
       if (!signal.aborted && (error as { name?: unknown }).name === 'AbortError') {
-        return await this.header(session, access, signal);
+        return await this.header(session, access, signal, now);
       }
       throw error;
     }

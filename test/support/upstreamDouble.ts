@@ -12,6 +12,7 @@ export interface RecordedRequest {
   /** Raw query with its question mark, or empty. */
   readonly query: string;
   readonly headers: IncomingMessage['headers'];
+  readonly body: string;
   /** Resolves when the connection that carried the request is gone. */
   readonly socketClosed: Promise<unknown>;
 }
@@ -91,14 +92,19 @@ export class UpstreamDouble {
   private constructor() {
     this.#server = createServer((request, response) => {
       const [path = '', ...rest] = (request.url ?? '').split('?');
-      this.requests.push({
-        method: request.method ?? '',
-        path,
-        query: rest.length === 0 ? '' : `?${rest.join('?')}`,
-        headers: request.headers,
-        socketClosed: this.#closings.get(request.socket) ?? Promise.resolve(),
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        this.requests.push({
+          method: request.method ?? '',
+          path,
+          query: rest.length === 0 ? '' : `?${rest.join('?')}`,
+          headers: request.headers,
+          body: Buffer.concat(chunks).toString('utf8'),
+          socketClosed: this.#closings.get(request.socket) ?? Promise.resolve(),
+        });
+        this.#next(path)(response);
       });
-      this.#next(path)(response);
     });
     this.#server.on('connection', (socket) => {
       this.#closings.set(socket, new Promise((resolve) => socket.once('close', resolve)));

@@ -8,9 +8,13 @@ export const CREDENTIAL_TYPES: Readonly<Record<string, Json>> = {
   mcpUpstreamApi: closed(
     {
       baseUrl: text,
-      authentication: { type: 'string', enum: ['basic', 'bearer', 'header', 'none', 'query'] },
+      authentication: {
+        type: 'string',
+        enum: ['basic', 'bearer', 'bigbluebutton', 'header', 'none', 'query', 'body', 'session', 'yourls'],
+      },
       name: text,
       secret: text,
+      settings: text,
       testPath: text,
     },
     ['baseUrl'],

@@ -123,7 +123,9 @@ const RECORDED: readonly (readonly [string, unknown, string, string])[] = [
   [
     'POST /credentials',
     credential('mcpUpstreamApi', { baseUrl: 'http://x', authentication: 'nope' }),
-    ...both('400 request.body.data is not one of enum values: basic,bearer,header,none,query'),
+    ...both(
+      '400 request.body.data is not one of enum values: basic,bearer,bigbluebutton,header,none,query,body,session,yourls',
+    ),
   ],
   [
     'POST /credentials',

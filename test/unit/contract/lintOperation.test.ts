@@ -8,8 +8,8 @@ describe('lint of what an operation asks', () => {
   itRefuses(
     [
       ['a field that is left out', { output_schema: REMOVED }, /is missing/],
-      ['a body', { 'request.body': {} }, /not a known key/],
-      ['a writing method', { 'request.method': 'POST' }, /expected "GET"/],
+      ['an unknown part of the request', { 'request.stream': {} }, /not a known key/],
+      ['a writing method', { 'request.method': 'DELETE' }, /expected one of "GET"/],
       [
         'a GET that calls itself a write',
         { 'annotations.readOnlyHint': false },
@@ -45,7 +45,7 @@ describe('lint of what an operation asks', () => {
         { 'request.arguments.ghost': { in: 'query', as: 'g' } },
         /not in the input/,
       ],
-      ['a placement in a header', { 'request.arguments.tag.in': 'header' }, /"path"\|"query"/],
+      ['a placement in a header', { 'request.arguments.tag.in': 'header' }, /Expected 'path' \| 'query'/],
       ['two arguments for one parameter', { 'request.arguments.tag.as': 'name' }, /twice/, 'request'],
       [
         'an argument over a fixed parameter',
