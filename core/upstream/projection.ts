@@ -76,6 +76,8 @@ function listAt(
   const found = readPointer(body, pointer);
   // Go and PHP write null for an empty list. No list at all is no empty list: it may be a sign-in answer.
   if (found === null) return [];
+  // PHP writes an empty object as an empty list.
+  if (map !== null && Array.isArray(found) && found.length === 0) return [];
   if (map === null) {
     if (!Array.isArray(found)) throw unexpected('a list of records');
     return found;

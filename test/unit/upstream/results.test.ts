@@ -96,6 +96,17 @@ describe('a list says whether there is more', () => {
     expect(result['items']).toHaveLength(Number(result['returned']));
   });
 
+  it('takes the empty list, which PHP writes for an empty object, for no records by name', async () => {
+    const response = { map: { key: 'id', value: 'name' }, keep: ['id', 'name'] };
+    expect(await answered({ rows: [] }, { response })).toMatchObject({ items: [], truncated: false });
+  });
+
+  it('takes no other list for records by name', async () => {
+    harness().upstream.on('*', json({ rows: [{ id: 1 }] }));
+    const prepared = prepare({ response: { map: { key: 'id', value: 'name' }, keep: ['id', 'name'] } });
+    expect((await harness().failure(prepared, {})).code).toBe('upstream_unexpected_shape');
+  });
+
   it.each([{}, { data: [] }, { rows: 'none' }, { rows: { a: 1 } }, [], 'rows', 7, null])(
     'and never takes for an empty list what is none: %j',
     async (body) => {
