@@ -55,6 +55,8 @@ export function placeValues(
     }
   }
   for (const [name, binding] of Object.entries(bound)) {
+    // Only a contract whose authentication is optional lets a request come here without one.
+    if (binding.from === 'secret' && access.kind === 'none') continue;
     const value = boundValue(binding, tool, identity, access);
     if (binding.in === 'path') slots.set(binding.as, pathSegment(value, name));
     else if (binding.in === 'query') query.push([binding.as, value]);
