@@ -32,7 +32,7 @@ export function project(
     return cutTexts(kept, response.text_characters);
   };
   if (response.items === null) return oneRecord(record(recordAt(body, response.record)));
-  const sent = listAt(body, response.items, response.map);
+  const sent = listAt(body, response);
   const given = pagination.position_argument === null ? undefined : args[pagination.position_argument];
   const skipped = isLocal(operation, pagination.position_argument) ? Number(given ?? 0) : 0;
   const chosen = chooseRecords(sent, operation, args).slice(skipped);
@@ -70,12 +70,12 @@ function oneRecord(kept: unknown): Projected {
 
 function listAt(
   body: unknown,
-  pointer: string,
-  map: OperationDefinition['operation']['response']['map'],
+  { items, map, format }: OperationDefinition['operation']['response'],
 ): unknown[] {
+  const pointer = items ?? '';
   const found = readPointer(body, pointer);
   // Go and PHP write null for an empty list. No list at all is no empty list: it may be a sign-in answer.
-  if (found === null) return [];
+  if (found === null || (found === undefined && holdsNone(body, pointer, format === 'xml'))) return [];
   // PHP writes an empty object as an empty list.
   if (map !== null && Array.isArray(found) && found.length === 0) return [];
   if (map === null) {
@@ -84,6 +84,18 @@ function listAt(
   }
   if (typeof found !== 'object' || Array.isArray(found)) throw unexpected('records keyed by name');
   return Object.entries(found).map(([key, value]) => ({ [map.key]: key, [map.value]: value as unknown }));
+}
+
+/**
+ * Whether what should hold the list is there and is empty: an XML element without the elements that would be the
+ * records, or a list without the inner list.
+ */
+function holdsNone(body: unknown, pointer: string, isXml: boolean): boolean {
+  const end = pointer.lastIndexOf('/');
+  const holder = readPointer(body, pointer.slice(0, Math.max(end, 0)));
+  if (!isXml) return Array.isArray(holder) && holder.length === 0 && /^\d+$/.test(pointer.slice(end + 1));
+  const isElement = typeof holder === 'object' && holder !== null && !Array.isArray(holder);
+  return end > 0 && (holder === '' || isElement);
 }
 
 interface KeepNode {

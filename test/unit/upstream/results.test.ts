@@ -1,6 +1,6 @@
 import type { Operation } from '../../../core/contract/operation';
 import { REDACTED } from '../../../core/policy/redaction';
-import { json } from '../../support/upstreamDouble';
+import { body, json } from '../../support/upstreamDouble';
 import { orderById, parameters, prepare, useHarness, type Changes } from './harness';
 
 const harness = useHarness();
@@ -114,6 +114,32 @@ describe('a list says whether there is more', () => {
       expect((await harness().failure(prepare(), {})).code).toBe('upstream_unexpected_shape');
     },
   );
+
+  // XML has no element for an empty list; the element around it is there.
+  it.each(['<r><rows/></r>', '<r><rows></rows></r>', '<r><rows><note>none</note></rows></r>'])(
+    'and takes an element without records for an empty list: %s',
+    async (text) => {
+      harness().upstream.on('*', body(text, { type: 'application/xml' }));
+      const xml = prepare({ response: { format: 'xml', lists: ['row'], items: '/r/rows/row' } });
+      expect((await harness().call(xml, {})).structured).toMatchObject({ items: [], returned: 0 });
+    },
+  );
+
+  it.each(['<r/>', '<r><rows>text</rows></r>', '<html/>'])(
+    'and never takes for an empty list what is another document: %s',
+    async (text) => {
+      harness().upstream.on('*', body(text, { type: 'application/xml' }));
+      const xml = prepare({ response: { format: 'xml', lists: ['row'], items: '/r/rows/row' } });
+      expect((await harness().failure(xml, {})).code).toBe('upstream_unexpected_shape');
+    },
+  );
+
+  it('and takes a list without lists inside for an empty list, where the records stand in the first one', async () => {
+    const first = { response: { items: '/0' } };
+    expect(await answered([], first)).toMatchObject({ items: [], returned: 0 });
+    harness().upstream.on('*', json({}));
+    expect((await harness().failure(prepare(first), {})).code).toBe('upstream_unexpected_shape');
+  });
 });
 
 describe('what is returned of a record', () => {
