@@ -52,13 +52,14 @@ export function project(
   };
 }
 
-/** `null`, or no entry of a list, where the record should be is how some upstreams say that there is none. */
+/** Nothing where the record should be is how some upstreams say that there is none. */
 function recordAt(body: unknown, pointer: string | undefined): unknown {
   if (pointer === undefined) return body;
   const found = readPointer(body, pointer);
   if (found !== undefined && found !== null) return found;
-  const around: unknown = readPointer(body, pointer.slice(0, pointer.lastIndexOf('/')));
-  if (found === undefined && !Array.isArray(around)) throw unexpected('one record');
+  // What does not even begin as the contract says is another answer, such as that of a sign-in.
+  const [, first = ''] = pointer.split('/');
+  if (readPointer(body, `/${first}`) === undefined) throw unexpected('one record');
   throw new PolicyError('upstream_not_found', 'Upstream has nothing under that identifier.');
 }
 
