@@ -30,7 +30,7 @@ describe('lint', () => {
   test('says that all is well on stdout and exits 0', async () => {
     expect(await runCli('lint', '--workflows', folder)).toEqual({
       code: 0,
-      stdout: '2 contracts are valid.\n',
+      stdout: expect.stringMatching(/^\d+ contracts are valid\.\n$/) as string,
       stderr: '',
     });
   });
