@@ -70,6 +70,9 @@ function parseXml(text: string, lists: readonly string[]): unknown {
     parseAttributeValue: false,
     ignoreDeclaration: true,
     ignorePiTags: true,
+    // Characters by number are part of all XML; without this option they are left as they are.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the successor is the same decoder, to be built by hand
+    htmlEntities: true,
     isArray: (name) => lists.includes(name),
   });
   // The parser alone would make something of half a document.

@@ -143,6 +143,18 @@ describe('a list says whether there is more', () => {
 });
 
 describe('what is returned of a record', () => {
+  // Go writes quotes as numbers; a file named it's.pdf must not come as it&#39;s.pdf.
+  it('has the text of XML without its escapes, and what was escaped twice with one', async () => {
+    const text = '<r><row><id>&#39;&#x22;&apos;&quot;&lt;&gt;&amp;</id><name>&amp;#39;</name></row></r>';
+    harness().upstream.on('*', body(text, { type: 'text/xml' }));
+    const xml = prepare({
+      operation: { output_schema: {} },
+      response: { format: 'xml', lists: ['row'], items: '/r/row' },
+    });
+    const { structured } = await harness().call(xml, {});
+    expect(structured['items']).toEqual([{ id: `'"'"<>&`, name: '&#39;' }]);
+  });
+
   const shaped = async (record: unknown, response: Changes['response']) => {
     const operation = { output_schema: {} };
     return (await answered({ rows: [record] }, { operation, ...(response && { response }) }))['items'];
