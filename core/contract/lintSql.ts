@@ -25,11 +25,15 @@ export function* sqlFaults(operation: Operation, request: SqlRequest, contract: 
   yield* placeFaults(operation, request);
 }
 
+const NOT_MARIADB = new Set(['||', '->', '->>', '::']);
+
 function* statementFaults(tokens: readonly SqlToken[], dialect: SqlDialect): Generator<string> {
   const [first] = tokens;
   if (first?.kind !== 'word' || (first.text !== 'select' && first.text !== 'with'))
     yield 'must begin with SELECT or WITH';
   if (!balanced(tokens)) yield 'has parentheses that do not match';
+  if (dialect === 'mariadb' && tokens.some(({ kind, text }) => kind === 'symbol' && NOT_MARIADB.has(text)))
+    yield 'must not hold || or ->, which mean something else in MariaDB; call CONCAT or JSON_VALUE';
   for (const [index, token] of tokens.entries()) {
     const before = tokens[index - 1];
     const opens = tokens[index + 1]?.text === '(' && tokens[index + 1]?.kind === 'symbol';

@@ -1,3 +1,4 @@
+import { literalAddress } from '../policy/address';
 import { PolicyError } from '../policy/errors';
 import { parseLocations, type S3Location } from './s3Locations';
 
@@ -40,8 +41,11 @@ export function s3Access(credential: S3Credential): S3Access {
     throw incomplete('the access key id is empty or holds characters that none has');
   if (!PRINTABLE.test(secretAccessKey))
     throw incomplete('the secret access key is empty or holds white space or control characters');
+  const base = originOf(credential.endpoint);
+  if (!pathStyle && literalAddress(base.hostname) !== undefined)
+    throw incomplete('an endpoint that is an IP address needs path-style addressing');
   return {
-    base: originOf(credential.endpoint),
+    base,
     region,
     pathStyle,
     accessKeyId,
