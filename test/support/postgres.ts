@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,6 +10,7 @@ import { HostError } from '../hosts/errors';
 import {
   freePort,
   keepNoLonger,
+  readLog,
   removeOnExit,
   startServer,
   waitUntilReady,
@@ -49,7 +50,7 @@ export async function startPostgres(): Promise<RunningPostgres> {
   if (command === null) {
     throw new HostError('service_missing', 'postgres is not installed (apt-get install postgresql)');
   }
-  const bin = dirname(command);
+  const initdb = join(dirname(await realpath(command)), 'initdb');
   const folder = await mkdtemp(join(tmpdir(), 'mcp-curated-postgres-'));
   removeOnExit(folder);
   const port = await freePort();
@@ -67,7 +68,7 @@ export async function startPostgres(): Promise<RunningPostgres> {
     keepNoLonger(folder);
   };
   try {
-    const init = asUser(join(bin, 'initdb'), [
+    const init = asUser(initdb, [
       ...['-D', data, '-U', user, '-E', 'UTF8', '--no-sync', '--auth=scram-sha-256'],
       `--pwfile=${passwordFile}`,
     ]);
@@ -79,10 +80,9 @@ export async function startPostgres(): Promise<RunningPostgres> {
     const start = asUser(command, ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]);
     const server = startServer({ label, ...start, cwd: folder, env, logFile });
     try {
-      await waitUntilReady(server, { label, logFile, limitMs: 60_000 }, async () => {
-        await run(join(bin, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)], { env });
-        return true;
-      });
+      await waitUntilReady(server, { label, logFile, limitMs: 60_000 }, async () =>
+        await Promise.resolve(readLog(logFile).includes('ready to accept connections') ? true : null),
+      );
     } catch (error) {
       await server.stop();
       throw error;
