@@ -12,7 +12,7 @@ import type {
 import { callSqlOperation } from '../../core/upstream/sql';
 import { databaseAccess, type DatabaseCredential } from '../../core/upstream/sqlAccess';
 import { SqlPools } from '../../core/upstream/sqlPools';
-import { checkDatabase } from '../../core/upstream/storeCheck';
+import { checkDatabase } from '../../core/upstream/sqlCheck';
 import {
   executeReadTool,
   readToolDescription,

@@ -12,7 +12,7 @@ import type {
 import { createPorts } from '../../core/upstream/ports';
 import { callS3Operation } from '../../core/upstream/s3';
 import { s3Access, type S3Credential } from '../../core/upstream/s3Access';
-import { checkS3 } from '../../core/upstream/storeCheck';
+import { checkS3 } from '../../core/upstream/s3Check';
 import {
   executeReadTool,
   readToolDescription,
