@@ -77,11 +77,12 @@ export class McpDatabaseApi implements ICredentialType {
     // No displayOptions: n8n 1.100.1 makes of them a schema under which only one of the choices could be created by API.
     {
       displayName: 'CA Certificate',
-      name: 'caCertificate',
+      name: 'caPem',
       type: 'string',
       typeOptions: { rows: 4 },
       default: '',
-      description: 'PEM certificate of the authority that signed that of the server, where it is one of your own',
+      description:
+        'PEM certificate of the authority that signed that of the server, where it is one of your own',
     },
     {
       displayName: 'Settings',
@@ -90,7 +91,8 @@ export class McpDatabaseApi implements ICredentialType {
       typeOptions: { rows: 4 },
       default: '',
       placeholder: 'sample_columns = public.orders.id, public.orders.state',
-      description: 'What a contract needs to know besides, one "name = value" per line; the contract says which',
+      description:
+        'What a contract needs to know besides, one "name = value" per line; the contract says which',
     },
   ];
 }

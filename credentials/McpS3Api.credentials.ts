@@ -58,7 +58,8 @@ export class McpS3Api implements ICredentialType {
       default: '',
       placeholder: 'documents/reports',
       required: true,
-      description: 'What can be listed and read: one bucket/prefix per line. Nothing outside of them can be reached.',
+      description:
+        'What can be listed and read: one bucket/prefix per line. Nothing outside of them can be reached.',
     },
   ];
 }

@@ -2,4 +2,10 @@
 function refuse() {
   throw new TypeError('Only encodings that Node.js knows are read.');
 }
-module.exports = { decode: refuse, encode: refuse, getDecoder: refuse, getEncoder: refuse, encodingExists: () => false };
+module.exports = {
+  decode: refuse,
+  encode: refuse,
+  getDecoder: refuse,
+  getEncoder: refuse,
+  encodingExists: () => false,
+};

@@ -54,7 +54,9 @@ function asRecorded(kind: Kind, recorded: ServedLedger[Kind], desired: DesiredSu
   if (kind === 'upstream') {
     const upstream = recorded as ServedLedger['upstream'];
     // An address without authentication has no secret, and a secret cannot have changed where none was.
-    return upstream.authentication === 'none' ? undefined : upstreamData(upstream, secretIn(desired.upstream.data));
+    return upstream.authentication === 'none'
+      ? undefined
+      : upstreamData(upstream, secretIn(desired.upstream.data));
   }
   const { values } = desired.consumers.data.consumers;
   const rows = (recorded as ServedLedger['consumers']).rows.map(({ id, tools, expires_at, tenant }) => {

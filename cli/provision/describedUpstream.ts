@@ -22,10 +22,7 @@ const MADE_BY_CONTRACT: readonly string[] = ['body', 'session', 'bigbluebutton',
  *
  * @throws OperatorError `operator_file_invalid`
  */
-export function describedUpstream(
-  upstream: WebUpstream,
-  contract: Contract,
-): DescribedUpstream {
+export function describedUpstream(upstream: WebUpstream, contract: Contract): DescribedUpstream {
   const { application_id: id, adapter } = contract;
   const { base_url, authentication, name, settings, test_path } = upstream;
   const { kind, name: usual, optional } = adapter.authentication;

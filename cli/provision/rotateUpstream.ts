@@ -79,7 +79,11 @@ async function replaceCredential(
   if (old === undefined) {
     throw new RotationError('apply_failed', `${desired.applicationId} has no ledger; run apply.`);
   }
-  const made = await api.createCredential(desired.upstream.name, desired.upstream.type, changed.upstream.data);
+  const made = await api.createCredential(
+    desired.upstream.name,
+    desired.upstream.type,
+    changed.upstream.data,
+  );
   const useOnly = async (one: DesiredSurface, id: string, goes: string) => {
     await removeCredentials(api, [goes]);
     await pointAt(api, workflow, one, id);

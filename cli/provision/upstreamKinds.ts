@@ -9,7 +9,10 @@ import { describedUpstream, settingLines, type DescribedUpstream } from './descr
 
 /** What n8n holds for the upstream of a surface: of one of three credential types. */
 export type UpstreamData =
-  | (Omit<UpstreamCredential, 'authentication'> & { readonly authentication: string; readonly testPath: string })
+  | (Omit<UpstreamCredential, 'authentication'> & {
+      readonly authentication: string;
+      readonly testPath: string;
+    })
   | S3Credential
   | DatabaseCredential;
 
@@ -118,7 +121,7 @@ export function upstreamData(described: DescribedUpstream, secret: string): Upst
       user: name,
       password: secret,
       tls: parameters.get('tls') === 'disable' ? 'disable' : 'verify',
-      caCertificate: parameters.get('ca') ?? '',
+      caPem: parameters.get('ca') ?? '',
       settings,
     };
   }

@@ -76,8 +76,13 @@ function* parameterFaults(request: SqlRequest, tokens: readonly SqlToken[]): Gen
     ];
   }
   if (new Set(used).size !== used.length)
-    yield [['request', 'statement'], 'uses one parameter twice; use COALESCE(:name, column) for an optional one'];
-  const given = Object.entries(places).flatMap(([name, { in: place }]) => (place === 'template' ? [name] : []));
+    yield [
+      ['request', 'statement'],
+      'uses one parameter twice; use COALESCE(:name, column) for an optional one',
+    ];
+  const given = Object.entries(places).flatMap(([name, { in: place }]) =>
+    place === 'template' ? [name] : [],
+  );
   const fillers = [...given, ...Object.values(bound).map(({ as }) => as)];
   for (const name of used) {
     const times = fillers.filter((filler) => filler === name).length;
@@ -134,7 +139,11 @@ function* placeFaults({ pagination, response }: Operation, request: SqlRequest):
     yield [['pagination', 'size_argument'], 'is needed: it bounds the rows that are fetched'];
   const size = recordOf(request.arguments)[pagination.size_argument ?? ''];
   if (pagination.size_argument !== null && recordOf(size)['in'] !== 'result')
-    yield [['pagination', 'size_argument'], 'must be placed in: result, since rows are counted by the cursor'];
-  if (pagination.style !== 'none' && pagination.style !== 'offset')
-    yield [['pagination', 'style'], 'must be none or offset for a statement'];
+    yield [
+      ['pagination', 'size_argument'],
+      'must be placed in: result, since rows are counted by the cursor',
+    ];
+  const { style, next_of_last: last } = pagination;
+  if (style === 'page' || (style === 'cursor' && last === undefined))
+    yield [['pagination', 'style'], 'must be none, offset, or cursor with next_of_last for a statement'];
 }

@@ -29,11 +29,12 @@ const ORDINARY = `count sum avg min max coalesce nullif lower upper trim ltrim r
  * refused, so that a function which writes, waits, reads a file or opens a connection need not be known by name.
  */
 export const FUNCTIONS: Record<SqlDialect, ReadonlySet<string>> = {
-  postgresql: words(`${ORDINARY} date_trunc date_part to_char now age make_date string_agg array_agg bool_and bool_or
+  postgresql:
+    words(`${ORDINARY} date_trunc date_part to_char now age make_date string_agg array_agg bool_and bool_or
     split_part position format_type col_description obj_description pg_total_relation_size pg_relation_size
     pg_get_constraintdef pg_get_indexdef jsonb_array_length jsonb_typeof`),
   mariadb: words(`${ORDINARY} date_format datediff timestampdiff now curdate if ifnull group_concat json_value
-    json_extract json_length`),
+    json_extract json_length database`),
 };
 
 /**

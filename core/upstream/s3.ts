@@ -82,10 +82,18 @@ class Store {
   }
 
   /** @returns what the headers say; for `get` the content too, where it is text or JSON */
-  async object(action: Exclude<S3Request['action'], 'list'>, args: Arguments, signal: AbortSignal): Promise<unknown> {
+  async object(
+    action: Exclude<S3Request['action'], 'list'>,
+    args: Arguments,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     const key = textArgument(args, 'key') ?? '';
     const { bucket } = locationOfKey(this.access.locations, textArgument(args, 'bucket'), key);
-    const response = await this.#ask(action === 'get' ? 'GET' : 'HEAD', s3Url(this.access, bucket, key), signal);
+    const response = await this.#ask(
+      action === 'get' ? 'GET' : 'HEAD',
+      s3Url(this.access, bucket, key),
+      signal,
+    );
     const metadata = metadataOf(response, bucket, key);
     if (action === 'head') {
       response.discard();

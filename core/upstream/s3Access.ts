@@ -59,7 +59,13 @@ function originOf(text: string): URL {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
     throw incomplete('the endpoint is not an address such as https://s3.example.com');
-  if (url.username !== '' || url.password !== '' || url.pathname !== '/' || url.search !== '' || url.hash !== '')
+  if (
+    url.username !== '' ||
+    url.password !== '' ||
+    url.pathname !== '/' ||
+    url.search !== '' ||
+    url.hash !== ''
+  )
     throw incomplete('the endpoint must be an origin: no user, path, query or fragment');
   return url;
 }

@@ -149,7 +149,8 @@ export async function readContent(
   return { content: 'text', text, json: null };
 }
 
-const TEXT_TYPE = /^(?:text\/.+|application\/(?:.+\+)?(?:xml|yaml)|application\/(?:x-yaml|x-ndjson|csv|toml|sql))$/;
+const TEXT_TYPE =
+  /^(?:text\/.+|application\/(?:.+\+)?(?:xml|yaml)|application\/(?:x-yaml|x-ndjson|csv|toml|sql))$/;
 const JSON_TYPE = /^application\/(?:.+\+)?json$|^text\/json$/;
 /** What uploads without a type get. */
 const UNTYPED = ['', 'application/octet-stream', 'binary/octet-stream'];

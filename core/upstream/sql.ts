@@ -37,7 +37,7 @@ export async function callSqlOperation(
     );
   }
   return await runOperation(prepared, given, context, async (args, signal) => {
-    const settings = { settings: access.settings, account: '', secret: '' };
+    const settings = { kind: 'none', settings: access.settings, account: '', secret: '' } as const;
     const { template } = placeValues(request, operation.name, args, context, settings);
     const declared = declaredBy(request, args, access);
     const statement = buildStatement(request, access.dialect, template, declared);

@@ -14,7 +14,7 @@ export interface DatabaseCredential {
   /** `verify`: encrypted, and the server shows a certificate for its host name. */
   readonly tls: 'disable' | 'verify';
   /** PEM certificates of the authorities that may sign it; those of Node.js where it is empty. */
-  readonly caCertificate?: string | undefined;
+  readonly caPem?: string | undefined;
   /** Lines of `name = value`. */
   readonly settings?: string | undefined;
 }
@@ -32,22 +32,22 @@ export interface DatabaseAccess {
   readonly key: string;
 }
 
+const TLS: readonly string[] = ['disable', 'verify'];
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|[0-9A-Fa-f:.]{2,45})$/;
 const NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
 /** @throws PolicyError `credential_missing` that names the field to correct, never its value */
 export function databaseAccess(credential: DatabaseCredential): DatabaseAccess {
-  const { dialect, database, user, password, tls } = credential;
+  const { dialect, port, database, user, password, tls } = credential;
   const host = credential.host.trim().replace(/^\[(.*)\]$/, '$1');
-  const port = Number(credential.port);
   if (!SQL_DIALECTS.includes(dialect)) throw incomplete('the dialect is unknown');
   if (!HOST.test(host)) throw incomplete('the host is no host name and no IP address');
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw incomplete('the port is none');
   if (!NAME.test(database)) throw incomplete('the name of the database is empty or unreadable');
   if (!NAME.test(user)) throw incomplete('the user name is empty or unreadable');
   if (password === '' || password.includes('\u0000')) throw incomplete('the password is empty or unreadable');
-  if (tls !== 'disable' && tls !== 'verify') throw incomplete('TLS is neither disable nor verify');
-  const ca = credential.caCertificate?.trim() ?? '';
+  if (!TLS.includes(tls)) throw incomplete('TLS is neither disable nor verify');
+  const ca = credential.caPem?.trim() ?? '';
   if (ca !== '' && !ca.includes('-----BEGIN CERTIFICATE-----'))
     throw incomplete('the CA certificate is not in PEM form');
   const parts = { dialect, host, port, database, user };

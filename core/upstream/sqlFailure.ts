@@ -43,6 +43,10 @@ export function sqlFailure(thrown: unknown): unknown {
   const isMariadb = typeof errno === 'number' && typeof sqlState === 'string';
   const found = isMariadb
     ? (MARIADB[errno] ?? 'upstream_rejected')
-    : POSTGRESQL.find(([pattern]) => typeof code === 'string' && !code.startsWith('E') && pattern.test(code))?.[1];
-  return found ? new PolicyError(found, SENTENCES[found] ?? 'The database failed.', { cause: thrown }) : thrown;
+    : POSTGRESQL.find(
+        ([pattern]) => typeof code === 'string' && !code.startsWith('E') && pattern.test(code),
+      )?.[1];
+  return found
+    ? new PolicyError(found, SENTENCES[found] ?? 'The database failed.', { cause: thrown })
+    : thrown;
 }

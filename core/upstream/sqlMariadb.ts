@@ -29,7 +29,13 @@ export async function connectMariadb(access: DatabaseAccess): Promise<SqlConnect
     flags: ['-LOCAL_FILES'],
     stream: () => guardedSocket(access),
     ...(tls
-      ? { ssl: { rejectUnauthorized: true, verifyIdentity: true, ...(tls.ca === undefined ? {} : { ca: tls.ca }) } }
+      ? {
+          ssl: {
+            rejectUnauthorized: true,
+            verifyIdentity: true,
+            ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+          },
+        }
       : {}),
   };
   const connection = new MariadbConnection(createConnection(options), database);
@@ -97,11 +103,7 @@ class MariadbConnection implements SqlConnection {
   }
 
   /** @returns whether the statement came to its end; otherwise rows are still on their way */
-  async #collect(
-    text: string,
-    values: BuiltStatement['values'],
-    collector: RowCollector,
-  ): Promise<boolean> {
+  async #collect(text: string, values: BuiltStatement['values'], collector: RowCollector): Promise<boolean> {
     return await new Promise((resolve, reject) => {
       let isFull = false;
       let surplus = 0;
@@ -131,6 +133,9 @@ class MariadbConnection implements SqlConnection {
 
 function plainRow(row: SqlRow): SqlRow {
   return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, Buffer.isBuffer(value) ? '[not text: left out]' : value]),
+    Object.entries(row).map(([name, value]) => [
+      name,
+      Buffer.isBuffer(value) ? '[not text: left out]' : value,
+    ]),
   );
 }

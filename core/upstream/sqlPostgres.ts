@@ -17,7 +17,18 @@ import { checkPostgresqlPrincipal, POSTGRESQL_PRINCIPAL } from './sqlPrincipal';
 const BATCH_ROWS = 50;
 
 /** Object ids of types in `pg_type.dat`; every other value stays the text that PostgreSQL writes. */
-const OID = { bool: 16, bytea: 17, int8: 20, int2: 21, int4: 23, oid: 26, json: 114, float4: 700, float8: 701, jsonb: 3802 };
+const OID = {
+  bool: 16,
+  bytea: 17,
+  int8: 20,
+  int2: 21,
+  int4: 23,
+  oid: 26,
+  json: 114,
+  float4: 700,
+  float8: 701,
+  jsonb: 3802,
+};
 const TIMESTAMPTZ = 1184;
 
 const finite = (text: string): number | string => (Number.isFinite(Number(text)) ? Number(text) : text);

@@ -65,7 +65,9 @@ export function checkMariadbGrants(grants: readonly string[], database: string):
     const named = privileges.replace(/ ?\([^)]*\)/g, '').split(', ');
     if (!named.every((privilege) => READS.includes(privilege))) throw notReadOnly('may do more than SELECT');
     if (named.every((privilege) => privilege === 'USAGE')) continue;
-    const granted = OBJECT.exec(object)?.[1]?.replaceAll('``', '`').replace(/\\([_%])/g, '$1');
+    const granted = OBJECT.exec(object)?.[1]
+      ?.replaceAll('``', '`')
+      .replace(/\\([_%])/g, '$1');
     if (granted !== database) throw notReadOnly('may read outside of its database');
   }
 }

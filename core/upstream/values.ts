@@ -13,7 +13,7 @@ export interface CallerIdentity {
 }
 
 /** What a credential can give to a request besides address and identity. */
-export type BindingAccess = Pick<UpstreamAccess, 'settings' | 'account' | 'secret'>;
+export type BindingAccess = Pick<UpstreamAccess, 'kind' | 'settings' | 'account' | 'secret'>;
 
 /** The values of one call, each in the place that the contract gives it. */
 export interface PlacedValues {

@@ -1,13 +1,14 @@
-import type {
-  ICredentialsDecrypted,
-  ICredentialTestFunctions,
-  IExecuteFunctions,
-  INodeCredentialTestResult,
-  INodeExecutionData,
-  INodeType,
-  INodeTypeDescription,
-  ISupplyDataFunctions,
-  SupplyData,
+import {
+  NodeConnectionTypes,
+  type ICredentialsDecrypted,
+  type ICredentialTestFunctions,
+  type IExecuteFunctions,
+  type INodeCredentialTestResult,
+  type INodeExecutionData,
+  type INodeType,
+  type INodeTypeDescription,
+  type ISupplyDataFunctions,
+  type SupplyData,
 } from 'n8n-workflow';
 import { callSqlOperation } from '../../core/upstream/sql';
 import { databaseAccess, type DatabaseCredential } from '../../core/upstream/sqlAccess';
@@ -40,6 +41,9 @@ export class McpNamedQueryTool implements INodeType {
     subtitle: 'One reviewed SELECT',
     description: 'One reviewed SELECT with typed parameters as a tool for agents and MCP clients',
     defaults: { name: 'MCP Named Query Tool' },
+    inputs: [],
+    outputs: [NodeConnectionTypes.AiTool],
+    outputNames: ['Tool'],
     credentials: [{ name: 'mcpDatabaseApi', required: true, testedBy: 'testDatabase' }],
     properties: readToolProperties(NOTICE, EXAMPLE),
   };
@@ -52,7 +56,8 @@ export class McpNamedQueryTool implements INodeType {
         { data }: ICredentialsDecrypted,
       ): Promise<INodeCredentialTestResult> {
         return await credentialVerdict(
-          async () => await checkDatabase(databaseAccess((data ?? {}) as unknown as DatabaseCredential), pools),
+          async () =>
+            await checkDatabase(databaseAccess((data ?? {}) as unknown as DatabaseCredential), pools),
         );
       },
     },

@@ -1,10 +1,11 @@
-import type {
-  IExecuteFunctions,
-  INodeExecutionData,
-  INodeType,
-  INodeTypeDescription,
-  ISupplyDataFunctions,
-  SupplyData,
+import {
+  NodeConnectionTypes,
+  type IExecuteFunctions,
+  type INodeExecutionData,
+  type INodeType,
+  type INodeTypeDescription,
+  type ISupplyDataFunctions,
+  type SupplyData,
 } from 'n8n-workflow';
 import { upstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
 import { callOperation } from '../../core/upstream/call';
@@ -35,6 +36,9 @@ export class McpReadTool implements INodeType {
     subtitle: 'One bounded read operation',
     description: 'One bounded read operation of one application as a tool for agents and MCP clients',
     defaults: { name: 'MCP Read Tool' },
+    inputs: [],
+    outputs: [NodeConnectionTypes.AiTool],
+    outputNames: ['Tool'],
     credentials: [{ name: 'mcpUpstreamApi', required: true }],
     properties: readToolProperties(NOTICE, EXAMPLE),
   };

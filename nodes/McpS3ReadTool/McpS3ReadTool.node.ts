@@ -1,13 +1,14 @@
-import type {
-  ICredentialsDecrypted,
-  ICredentialTestFunctions,
-  IExecuteFunctions,
-  INodeCredentialTestResult,
-  INodeExecutionData,
-  INodeType,
-  INodeTypeDescription,
-  ISupplyDataFunctions,
-  SupplyData,
+import {
+  NodeConnectionTypes,
+  type ICredentialsDecrypted,
+  type ICredentialTestFunctions,
+  type IExecuteFunctions,
+  type INodeCredentialTestResult,
+  type INodeExecutionData,
+  type INodeType,
+  type INodeTypeDescription,
+  type ISupplyDataFunctions,
+  type SupplyData,
 } from 'n8n-workflow';
 import { createPorts } from '../../core/upstream/ports';
 import { callS3Operation } from '../../core/upstream/s3';
@@ -40,6 +41,9 @@ export class McpS3ReadTool implements INodeType {
     subtitle: 'One bounded read of declared prefixes',
     description: 'Lists or reads objects below declared prefixes of an S3 store, for agents and MCP clients',
     defaults: { name: 'MCP S3 Read Tool' },
+    inputs: [],
+    outputs: [NodeConnectionTypes.AiTool],
+    outputNames: ['Tool'],
     credentials: [{ name: 'mcpS3Api', required: true, testedBy: 'testS3' }],
     properties: readToolProperties(NOTICE, EXAMPLE),
   };

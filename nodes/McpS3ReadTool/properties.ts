@@ -21,7 +21,8 @@ export const EXAMPLE: OperationDefinition = {
   operation: {
     name: 'example_get_object',
     title: 'Get one object',
-    description: 'Returns text or JSON of one object below the declared prefixes. Use it when the key is known.',
+    description:
+      'Returns text or JSON of one object below the declared prefixes. Use it when the key is known.',
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     input_schema: {
       type: 'object',

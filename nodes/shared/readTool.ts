@@ -33,24 +33,22 @@ export interface ReadToolKind {
   /** Its credential type. */
   readonly credential: string;
   /** @throws PolicyError */
-  ask(prepared: PreparedOperation, args: unknown, credential: unknown, context: CallContext): Promise<CallResult>;
+  ask(
+    prepared: PreparedOperation,
+    args: unknown,
+    credential: unknown,
+    context: CallContext,
+  ): Promise<CallResult>;
 }
 
 /** What the descriptions of all read tools have in common. */
-export const readToolDescription: Pick<
-  INodeTypeDescription,
-  'icon' | 'group' | 'version' | 'codex' | 'inputs' | 'outputs' | 'outputNames'
-> = {
-  icon: { light: 'file:../../icons/mcp-curated.svg', dark: 'file:../../icons/mcp-curated.dark.svg' },
+export const readToolDescription: Pick<INodeTypeDescription, 'group' | 'version' | 'codex'> = {
   group: ['output'],
   version: [1],
   codex: {
     categories: ['AI'],
     subcategories: { AI: ['Tools'], Tools: ['Other Tools'] },
   },
-  inputs: [],
-  outputs: [NodeConnectionTypes.AiTool],
-  outputNames: ['Tool'],
 };
 
 /**

@@ -50,8 +50,12 @@ export async function startMariadb(): Promise<RunningMariadb> {
   const logFile = join(folder, 'mariadb.log');
   const data = join(folder, 'data');
   const setup = join(folder, 'setup.sql');
-  await writeFile(setup, `CREATE USER ${user}@'127.0.0.1' IDENTIFIED BY '${password}';
-GRANT ALL ON *.* TO ${user}@'127.0.0.1' WITH GRANT OPTION;\n`, { mode: 0o600 });
+  await writeFile(
+    setup,
+    `CREATE USER ${user}@'127.0.0.1' IDENTIFIED BY '${password}';
+GRANT ALL ON *.* TO ${user}@'127.0.0.1' WITH GRANT OPTION;\n`,
+    { mode: 0o600 },
+  );
   const env = { HOME: folder, LC_ALL: 'C.UTF-8', PATH: `/usr/bin:/bin:/usr/sbin:/sbin:${dirname(command)}` };
   const become = await becoming(folder, setup);
   const stop = async (server?: ServerProcess) => {
@@ -70,7 +74,14 @@ GRANT ALL ON *.* TO ${user}@'127.0.0.1' WITH GRANT OPTION;\n`, { mode: 0o600 });
     ];
     const args = [...common, ...settings];
     const server = startServer({ label, command, args, cwd: folder, env, logFile });
-    const running = { port, user, password, stop: async () => await stop(server) };
+    const running = {
+      port,
+      user,
+      password,
+      stop: async () => {
+        await stop(server);
+      },
+    };
     try {
       await waitUntilReady(server, { label, logFile, limitMs: 60_000 }, async () => {
         await (await connectAsAdministrator(running)).end();

@@ -80,8 +80,11 @@ export async function startPostgres(): Promise<RunningPostgres> {
     const start = asUser(command, ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]);
     const server = startServer({ label, ...start, cwd: folder, env, logFile });
     try {
-      await waitUntilReady(server, { label, logFile, limitMs: 60_000 }, async () =>
-        await Promise.resolve(readLog(logFile).includes('ready to accept connections') ? true : null),
+      await waitUntilReady(
+        server,
+        { label, logFile, limitMs: 60_000 },
+        async () =>
+          await Promise.resolve(readLog(logFile).includes('ready to accept connections') ? true : null),
       );
     } catch (error) {
       await server.stop();
