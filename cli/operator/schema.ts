@@ -44,7 +44,14 @@ const consumerSchema = z
 
 const settingValue = z.string().regex(/^[^\s,](?:[^,\r\n]*[^\s,])?$/, 'must be one value without commas');
 
-const upstreamSchema = z
+const settingsSchema = z
+  .record(argumentName, z.union([settingValue, z.array(settingValue).min(1)]))
+  .default({})
+  .describe(
+    'What the contract needs to know of this installation, such as the collections that may be read.',
+  );
+
+const webUpstreamSchema = z
   .strictObject({
     base_url: address.describe('Origin of the application, with a path prefix if it has one.'),
     authentication: z.enum(AUTHENTICATION_KINDS),
@@ -54,18 +61,50 @@ const upstreamSchema = z
       .optional()
       .describe('Header, user or query parameter; the one that the contract names if absent.'),
     secret: secretReference.optional(),
-    settings: z
-      .record(argumentName, z.union([settingValue, z.array(settingValue).min(1)]))
-      .default({})
-      .describe(
-        'What the contract needs to know of this installation, such as the collections that may be read.',
-      ),
+    settings: settingsSchema,
     test_path: z.string().startsWith('/').optional().describe('That of the contract if absent.'),
   })
   .refine(({ authentication, secret }) => (authentication === 'none') === (secret === undefined), {
     path: ['secret'],
     error: 'is needed by every authentication but none',
   });
+
+/** For contracts of the adapter s3_prefix. */
+const s3UpstreamSchema = z.strictObject({
+  authentication: z.literal('s3'),
+  endpoint: address.describe('Origin of the S3 API, without a path.'),
+  region: z.string().min(1).default('us-east-1'),
+  path_style: z.boolean().default(true).describe('False: the bucket is a part of the host name.'),
+  access_key_id: z.string().min(1),
+  secret: secretReference.describe('The secret access key.'),
+  locations: z
+    .array(z.string().regex(/^[^/\s]+\/\S[^\r\n]*$/, 'must be bucket/prefix'))
+    .min(1)
+    .describe('What can be listed and read; nothing outside of them can be reached.'),
+});
+
+/** For contracts of the adapter named_query, which say which dialect it is. */
+const databaseUpstreamSchema = z.strictObject({
+  authentication: z.literal('database'),
+  host: z.string().min(1),
+  port: z.int().min(1).max(65_535).optional().describe('5432 for PostgreSQL and 3306 for MariaDB if absent.'),
+  database: z.string().min(1),
+  user: z.string().min(1).describe('One that can only read.'),
+  secret: secretReference.describe('Its password.'),
+  tls: z.enum(['disable', 'verify']).default('verify'),
+  ca_certificate: z
+    .string()
+    .includes('-----BEGIN CERTIFICATE-----')
+    .optional()
+    .describe('PEM text of the authority, where it is one of your own.'),
+  settings: settingsSchema,
+});
+
+const upstreamSchema = z.discriminatedUnion('authentication', [
+  webUpstreamSchema,
+  s3UpstreamSchema,
+  databaseUpstreamSchema,
+]);
 
 const surfaceSchema = z.strictObject({
   application_id: applicationId,

@@ -2,6 +2,7 @@ import type { Change } from './compare';
 import type { DesiredSurface } from './desired';
 import { matchesFingerprint } from './fingerprint';
 import type { ServedLedger } from './ledger';
+import { secretIn, upstreamData } from './upstreamKinds';
 
 type Kind = keyof ServedLedger;
 
@@ -51,12 +52,11 @@ function differences<K extends Kind>(
  */
 function asRecorded(kind: Kind, recorded: ServedLedger[Kind], desired: DesiredSurface): unknown {
   if (kind === 'upstream') {
-    const { base_url, authentication, name, settings, test_path } = recorded as ServedLedger['upstream'];
-    const { secret } = desired.upstream.data;
+    const upstream = recorded as ServedLedger['upstream'];
     // An address without authentication has no secret, and a secret cannot have changed where none was.
-    return authentication === 'none'
+    return upstream.authentication === 'none'
       ? undefined
-      : { baseUrl: base_url, authentication, name, secret, settings, testPath: test_path };
+      : upstreamData(upstream, secretIn(desired.upstream.data));
   }
   const { values } = desired.consumers.data.consumers;
   const rows = (recorded as ServedLedger['consumers']).rows.map(({ id, tools, expires_at, tenant }) => {

@@ -2,8 +2,6 @@ import path from 'node:path';
 import { sha256Of } from '../../core/contract/canonical';
 import type { Contract } from '../../core/contract/schema';
 import { sha256 } from '../../core/server/bearer';
-import { upstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
-import { describedUpstream } from './describedUpstream';
 import { OperatorError } from '../operator/error';
 import { grantedTools } from '../operator/granted';
 import type { Operator, WantedSurface } from '../operator/load';
@@ -11,6 +9,14 @@ import type { OperatorConsumer, OperatorFile, OperatorSurface } from '../operato
 import { readSecret } from '../secrets';
 import type { ServedLedger } from './ledger';
 import { nextReference } from './secretFiles';
+import {
+  describe,
+  refuseUnusable,
+  upstreamData,
+  upstreamTypeOf,
+  type UpstreamData,
+  type UpstreamType,
+} from './upstreamKinds';
 
 /** One row of the consumers credential, as n8n keeps it: hashes, never bearers. */
 export interface ConsumerRow {
@@ -32,7 +38,13 @@ export interface DesiredSurface {
   readonly contractHash: string;
   readonly recording: OperatorSurface['recording'];
   readonly consumers: { readonly name: string; readonly data: { consumers: { values: ConsumerRow[] } } };
-  readonly upstream: { readonly name: string; readonly data: UpstreamCredential & { testPath: string } };
+  readonly upstream: {
+    readonly name: string;
+    readonly type: UpstreamType;
+    readonly data: UpstreamData;
+    /** The same with another secret. */
+    with(secret: string): UpstreamData;
+  };
   /** The same without secrets, for the ledger. */
   readonly described: {
     readonly rows: ServedLedger['consumers']['rows'];
@@ -66,17 +78,13 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
   );
   refuseShared(applicationId, rows);
   const { secret: reference } = surface.upstream;
-  const described = describedUpstream(surface.upstream, contract);
-  const { base_url, authentication, name: field, settings, test_path } = described;
+  const described = describe(surface.upstream, contract);
+  const data = upstreamData(described, reference === undefined ? '' : await secretOf(reference));
+  refuseUnusable(data);
   const upstream = {
-    baseUrl: base_url,
-    authentication,
-    name: field,
-    secret: reference === undefined ? '' : await secretOf(reference),
-    settings,
-    testPath: test_path,
+    ...{ name: upstreamName(name), type: upstreamTypeOf(contract), data },
+    with: (secret: string) => upstreamData(described, secret),
   };
-  upstreamAccess(upstream);
   return {
     applicationId,
     name,
@@ -84,7 +92,7 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
     contractHash: sha256Of(contract),
     recording: surface.recording,
     consumers: { name: consumersName(name), data: { consumers: { values: rows } } },
-    upstream: { name: upstreamName(name), data: upstream },
+    upstream,
     described: {
       rows: rows.map(({ id, tools, expiresAt, tenant }) => ({
         id,

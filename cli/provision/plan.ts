@@ -9,7 +9,7 @@ import type { Ledger } from './ledger';
 import { applicationIdOf, findManaged, hasTag, isOwned, PlanError, type Observed } from './observe';
 import {
   decideCredential,
-  KINDS,
+  kindsOf,
   ownCredentials,
   type CredentialKind,
   type CredentialStep,
@@ -178,7 +178,7 @@ async function planServed(
   );
   const ledger = found && ledgerOf(found);
   const decided = await Promise.all(
-    KINDS.map(async (kind) => await decideCredential(kind, desired, found, ledger, observed)),
+    kindsOf(desired).map(async (kind) => await decideCredential(kind, desired, found, ledger, observed)),
   );
   const credentials = decided.map(({ step }) => step);
   const gone = [
@@ -220,7 +220,7 @@ function replacedIds(
 ): string[] {
   const recorded = ledger?.replaced?.credentials ?? [];
   if (credentials === 'unsupported') return recorded;
-  const ours = KINDS.flatMap(({ kind, type }) =>
+  const ours = kindsOf(desired).flatMap(({ kind, type }) =>
     ownCredentials({ name: desired[kind].name, type, recorded: undefined }, found, credentials),
   );
   return recorded.filter((id) => ours.some((one) => one.id === id));

@@ -5,6 +5,7 @@ import { describedChanges, sayTheSame } from './describe';
 import { matchesFingerprint } from './fingerprint';
 import type { Ledger } from './ledger';
 import { PlanError, type Observed } from './observe';
+import { UPSTREAM_TYPES } from './upstreamKinds';
 import { credentialIdsIn, type ManagedCredentialType } from './workflow';
 
 export type CredentialKind = 'consumers' | 'upstream';
@@ -19,10 +20,20 @@ export interface CredentialStep<Kind extends string = string> {
   readonly id: string | undefined;
 }
 
-export const KINDS = [
+/** The two credentials of a surface; of the upstream's, each type that it can have. */
+export const KINDS: readonly {
+  readonly kind: CredentialKind;
+  readonly type: ManagedCredentialType;
+  readonly nameOf: (name: string) => string;
+}[] = [
   { kind: 'consumers', type: 'mcpConsumersApi', nameOf: consumersName },
-  { kind: 'upstream', type: 'mcpUpstreamApi', nameOf: upstreamName },
-] as const;
+  ...UPSTREAM_TYPES.map((type) => ({ kind: 'upstream' as const, type, nameOf: upstreamName })),
+];
+
+/** The two that one surface has. */
+export function kindsOf({ upstream }: Pick<DesiredSurface, 'upstream'>): typeof KINDS {
+  return KINDS.filter(({ kind, type }) => kind === 'consumers' || type === upstream.type);
+}
 
 export interface DecidedCredential {
   readonly step: CredentialStep<CredentialKind>;

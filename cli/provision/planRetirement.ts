@@ -9,8 +9,8 @@ import { credentialIdsIn, ledgerOf } from './workflow';
 
 const KINDS = [
   ...SURFACE_KINDS,
-  { kind: 'server', type: 'mcpAllowlistClientApi', nameOf: serverName },
-] as const;
+  { kind: 'server', type: 'mcpAllowlistClientApi', nameOf: serverName } as const,
+];
 
 /**
  * A surface or client that is to be out of service: no endpoint, and its credentials are deleted, not hidden. The

@@ -2,7 +2,6 @@ import { N8nApiError, type JsonObject, type N8nPublicApi } from '../n8n/publicAp
 import { credentialFaults } from './credentialFaults';
 import { PlanError } from './observe';
 import { failed, type Plan, type SurfacePlan } from './plan';
-import { KINDS } from './planCredentials';
 
 /**
  * What n8n would refuse in the middle of a run, found before its first write: that the pack is not installed, that the
@@ -17,7 +16,8 @@ export async function preflight(api: N8nPublicApi, plan: Plan): Promise<Plan> {
   await refuseMissingScopes(api, active);
   if (active.every(({ desired }) => desired === undefined)) return plan;
   const schemas = new Map<string, JsonObject>();
-  for (const { type } of KINDS) schemas.set(type, await schemaOf(api, type));
+  const types = new Set(active.flatMap(({ credentials }) => credentials.map(({ type }) => type)));
+  for (const type of types) schemas.set(type, await schemaOf(api, type));
   return { ...plan, surfaces: plan.surfaces.map((surface) => fitting(surface, schemas)) };
 }
 

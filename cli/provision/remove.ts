@@ -41,6 +41,8 @@ export interface Stray {
 const NAMES: Readonly<Record<ManagedCredentialType, (name: string) => string>> = {
   mcpConsumersApi: consumersName,
   mcpUpstreamApi: upstreamName,
+  mcpS3Api: upstreamName,
+  mcpDatabaseApi: upstreamName,
   mcpAllowlistClientApi: serverName,
 };
 

@@ -36,7 +36,7 @@ export async function rotateUpstream(
   const desired = await desiredSurface(operator, wanted);
   const changed = {
     ...desired,
-    upstream: { ...desired.upstream, data: { ...desired.upstream.data, secret: next } },
+    upstream: { ...desired.upstream, data: desired.upstream.with(next) },
   };
   const { owner } = operator.file;
   const workflow = findManaged(await observe(api), owner, applicationId);
@@ -46,7 +46,7 @@ export async function rotateUpstream(
 
   options.signal.throwIfAborted();
   options.onProgress(`${applicationId}: trying the new secret`);
-  await removeUnused(api, desired.upstream.name, workflow);
+  await removeUnused(api, desired.upstream, workflow);
   const prove = async () => {
     await untilServed(endpoint, desired.name, options.signal);
     const failure = await readFailure(endpoint, bearer, tool, options.signal);
@@ -79,7 +79,11 @@ async function replaceCredential(
   if (old === undefined) {
     throw new RotationError('apply_failed', `${desired.applicationId} has no ledger; run apply.`);
   }
-  const made = await api.createCredential(desired.upstream.name, 'mcpUpstreamApi', changed.upstream.data);
+  const made = await api.createCredential(
+    desired.upstream.name,
+    desired.upstream.type,
+    changed.upstream.data,
+  );
   const useOnly = async (one: DesiredSurface, id: string, goes: string) => {
     await removeCredentials(api, [goes]);
     await pointAt(api, workflow, one, id);
@@ -183,8 +187,12 @@ async function proofOf(
 }
 
 /** Credentials of that name which an interrupted rotation made and which no workflow uses. */
-async function removeUnused(api: N8nPublicApi, name: string, workflow: N8nWorkflow): Promise<void> {
-  const used = new Set(credentialIdsIn(workflow, 'mcpUpstreamApi'));
+async function removeUnused(
+  api: N8nPublicApi,
+  { name, type }: DesiredSurface['upstream'],
+  workflow: N8nWorkflow,
+): Promise<void> {
+  const used = new Set(credentialIdsIn(workflow, type));
   const listed = await api.listCredentials();
   const candidates = listed === 'unsupported' ? await api.unusedCredentials() : listed;
   const ours = candidates.filter((credential) => credential.name === name && !used.has(credential.id));

@@ -6,6 +6,7 @@ import {
   type WorkflowNode,
 } from '../../core/contract/render';
 import type { Contract } from '../../core/contract/schema';
+import { credentialTypeOf, type UpstreamFace } from '../../core/contract/upstreamFaces';
 import type { N8nWorkflow, WorkflowBody } from '../n8n/publicApi';
 import { surfaceName, type DesiredSurface } from './desired';
 import { readLedger, withLedger, type Ledger } from './ledger';
@@ -70,15 +71,13 @@ function bound(
         parameters: { ...node.parameters, recording },
         ...(credentials ? { credentials: { mcpConsumersApi: { ...credentials.consumers } } } : {}),
       };
-    case NODE_TYPES.readTool:
-      return {
-        ...node,
-        ...(credentials ? { credentials: { mcpUpstreamApi: { ...credentials.upstream } } } : {}),
-      };
     case NODE_TYPES.stickyNote:
       return { ...node, parameters: { ...node.parameters, content: withLedger(noteOf(node), ledger) } };
-    default:
-      return node;
+    default: {
+      const type = credentialTypeOf(node.type);
+      if (type === undefined || !credentials) return node;
+      return { ...node, credentials: { [type]: { ...credentials.upstream } } };
+    }
   }
 }
 
@@ -103,7 +102,7 @@ export function ledgerOf({ nodes }: Pick<N8nWorkflow, 'nodes'>): Ledger | undefi
   return ledger;
 }
 
-export type ManagedCredentialType = 'mcpConsumersApi' | 'mcpUpstreamApi' | 'mcpAllowlistClientApi';
+export type ManagedCredentialType = 'mcpConsumersApi' | UpstreamFace['credential'] | 'mcpAllowlistClientApi';
 
 /**
  * Ids of credentials that the nodes of a workflow use, whatever its ledger says.

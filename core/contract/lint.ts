@@ -3,7 +3,7 @@ import { sha256Of } from './canonical';
 import type { Fault } from './fault';
 import { operationFaults } from './lintOperation';
 import { settingsOf } from './lintRequest';
-import { contractSchema, dispositionSchema, type Contract, type Disposition } from './schema';
+import { contractSchema, dispositionSchema, sessionOf, type Contract, type Disposition } from './schema';
 import { readSource, type Source } from './source';
 import { surfaceOf } from './surface';
 import { namesIn } from './template';
@@ -117,7 +117,8 @@ function* authFaults({ auth, auth_subject: subject, credential, operations }: Co
 const NAMED_KINDS = ['header', 'query'];
 
 function* authenticationFaults({ adapter, credential, operations }: Contract): Generator<Fault> {
-  const { authentication, session, settings = {} } = adapter;
+  const { authentication, settings = {} } = adapter;
+  const session = sessionOf(adapter);
   const at = ['adapter', 'authentication'];
   const { kind, name, secret } = authentication;
   if ((kind === 'none') !== (secret === null))
@@ -185,7 +186,7 @@ export function expectedHashes(contract: Contract): { schema_sha256: string; spe
     schema_sha256: surfaceOf(contract).catalogue_pin,
     specification_sha256: sha256Of({
       operations: contract.operations,
-      session: contract.adapter.session ?? null,
+      session: sessionOf(contract.adapter) ?? null,
     }),
   };
 }

@@ -5,7 +5,7 @@ import { requestFaults } from './lintRequest';
 import type { Operation } from './operation';
 import type { JsonSchema } from './pin';
 import { recordOf } from './recordOf';
-import { choicesOf } from './request';
+import { choicesOf, isWebRequest } from './request';
 import type { Contract } from './schema';
 
 /** What no shape can say of one operation; paths start at the operation. */
@@ -43,6 +43,8 @@ const KIND_OF_ADAPTER: Record<Contract['adapter']['type'], Operation['request'][
   resource_readonly: 'http',
   prometheus_readonly: 'http',
   graphql_allowlist: 'graphql',
+  s3_prefix: 's3',
+  named_query: 'sql',
 };
 
 function* kindFaults({ request }: Operation, { adapter, auth }: Contract): Generator<Fault> {
@@ -61,6 +63,7 @@ function* kindFaults({ request }: Operation, { adapter, auth }: Contract): Gener
 const PROMETHEUS_PATH = /^\/api\/v1\/(?:query|query_range|labels|label\/\{\w+\}\/values|metadata|targets)$/;
 
 function* prometheusFaults({ request }: Operation): Generator<Fault> {
+  if (!isWebRequest(request)) return;
   if (!PROMETHEUS_PATH.test(request.path)) {
     yield [['request', 'path'], 'must be a query, labels, label values, metadata or targets below /api/v1'];
   }

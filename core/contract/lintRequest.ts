@@ -2,7 +2,9 @@ import type { Fault } from './fault';
 import { graphqlFaults } from './lintGraphql';
 import type { Operation } from './operation';
 import { recordOf } from './recordOf';
-import type { ArgumentPlacement, HttpRequest, WebRequest } from './request';
+import { s3Faults } from './lintS3';
+import { sqlFaults } from './lintSql';
+import type { ArgumentPlacement, HttpRequest, OperationRequest, WebRequest } from './request';
 import type { Contract } from './schema';
 import { namesIn, slotsOf, type Template } from './template';
 
@@ -10,10 +12,16 @@ import { namesIn, slotsOf, type Template } from './template';
 export function* requestFaults(operation: Operation, contract: Contract): Generator<Fault> {
   const { request } = operation;
   yield* placementFaults(operation);
-  yield* slotFaults(operation);
-  yield* templateFaults(request);
   yield* bindingFaults(request, contract);
   yield* settingFaults(request, contract);
+  if (request.kind === 's3') yield* s3Faults(operation, request, contract);
+  else if (request.kind === 'sql') yield* sqlFaults(operation, request, contract);
+  else yield* webFaults(operation, request);
+}
+
+function* webFaults(operation: Operation, request: WebRequest): Generator<Fault> {
+  yield* slotFaults(operation, request);
+  yield* templateFaults(request);
   if (request.kind === 'http') yield* methodFaults(request);
   else yield* graphqlFaults(operation, request);
 }
@@ -52,7 +60,7 @@ function* choiceFaults(
 }
 
 /** A slot must exist once, and every slot must be filled. */
-function* slotFaults({ request, input_schema: input }: Operation): Generator<Fault> {
+function* slotFaults({ input_schema: input }: Operation, request: WebRequest): Generator<Fault> {
   const slots = slotsOf(request.path);
   const fillers = Object.entries({ ...request.arguments, ...request.bound });
   const required: unknown[] = Array.isArray(input['required']) ? input['required'] : [];
@@ -129,7 +137,7 @@ function* bodyFaults({ format, content }: NonNullable<HttpRequest['body']>): Gen
   }
 }
 
-function* bindingFaults({ bound }: WebRequest, { adapter }: Contract): Generator<Fault> {
+function* bindingFaults({ bound }: OperationRequest, { adapter }: Contract): Generator<Fault> {
   const { kind } = adapter.authentication;
   for (const [name, { from, setting, in: place }] of Object.entries(bound)) {
     const at = ['request', 'bound', name];
@@ -146,7 +154,7 @@ function* bindingFaults({ bound }: WebRequest, { adapter }: Contract): Generator
 }
 
 /** What an operator has to say is declared, with a description. */
-function* settingFaults(request: WebRequest, { adapter }: Contract): Generator<Fault> {
+function* settingFaults(request: OperationRequest, { adapter }: Contract): Generator<Fault> {
   for (const name of settingsOf(request)) {
     if (adapter.settings?.[name] === undefined) {
       yield [['request'], `uses the setting ${name}, which adapter.settings does not declare`];
@@ -155,8 +163,9 @@ function* settingFaults(request: WebRequest, { adapter }: Contract): Generator<F
 }
 
 /** Names of the settings that a request uses. */
-export function settingsOf(request: WebRequest): string[] {
+export function settingsOf(request: OperationRequest): string[] {
   return [
+    ...(request.kind === 'sql' && request.declared_columns ? [request.declared_columns.setting] : []),
     ...Object.values(request.bound).flatMap(({ setting }) => setting ?? []),
     ...Object.values(request.arguments).flatMap((placement) =>
       placement.in === 'result' ? [] : (placement.allowed_by ?? []),

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { definitionOf } from './definition';
 import type { Contract } from './schema';
 import { surfaceOf } from './surface';
+import { UPSTREAM_FACES, upstreamFaceOf } from './upstreamFaces';
 
 /** The node types of this pack as n8n names them after installation. */
 export const NODE_TYPES = {
   trigger: 'n8n-nodes-mcp-curated.mcpBearerServerTrigger',
-  readTool: 'n8n-nodes-mcp-curated.mcpReadTool',
+  readTool: UPSTREAM_FACES.web.node,
   stickyNote: 'n8n-nodes-base.stickyNote',
 } as const;
 
@@ -54,7 +55,7 @@ export function renderWorkflow(
   const tools = contract.operations.map((operation, index): WorkflowNode => ({
     id: id(operation.name),
     name: operation.name,
-    type: NODE_TYPES.readTool,
+    type: upstreamFaceOf(contract.adapter).node,
     typeVersion: 1,
     position: [index * 220, 320],
     parameters: { definition: JSON.stringify(definitionOf(contract, operation), null, 2) },

@@ -130,13 +130,54 @@ export const graphqlRequestSchema = z.strictObject({
   fixed_headers: z.record(headerName, headerValue),
 });
 
-export const requestSchema = z.discriminatedUnion('kind', [httpRequestSchema, graphqlRequestSchema]);
+/** What can be asked of an object store. Bucket and key stay below the locations that the operator declared. */
+export const S3_ACTIONS = ['list', 'head', 'get'] as const;
+
+export const s3RequestSchema = z.strictObject({
+  kind: z.literal('s3'),
+  action: z.enum(S3_ACTIONS).describe('get returns text and JSON; of all other objects what head returns.'),
+  ...placed,
+});
+
+export const sqlRequestSchema = z.strictObject({
+  kind: z.literal('sql'),
+  statement: z
+    .string()
+    .min(10)
+    .max(8_000)
+    .describe('One SELECT as it is sent, with :names for its parameters; no text of a caller enters it.'),
+  parameters: z
+    .array(argumentName)
+    .max(20)
+    .describe('Names of the parameters in the order in which the statement uses them.'),
+  declared_columns: z
+    .strictObject({
+      argument: argumentName.describe('Chooses one of the tables that the operator declared.'),
+      setting: settingName.describe('Lists what may be read: schema.table.column, …'),
+    })
+    .optional()
+    .describe('For {columns} and {table} of the statement: identifiers that the operator wrote, quoted.'),
+  ...placed,
+});
+
+export const requestSchema = z.discriminatedUnion('kind', [
+  httpRequestSchema,
+  graphqlRequestSchema,
+  s3RequestSchema,
+  sqlRequestSchema,
+]);
 
 export type HttpRequest = z.infer<typeof httpRequestSchema>;
 export type GraphqlRequest = z.infer<typeof graphqlRequestSchema>;
+export type S3Request = z.infer<typeof s3RequestSchema>;
+export type SqlRequest = z.infer<typeof sqlRequestSchema>;
 export type OperationRequest = z.infer<typeof requestSchema>;
 /** What is sent over HTTP, whatever language its body is in. */
 export type WebRequest = HttpRequest | GraphqlRequest;
+
+export function isWebRequest(request: OperationRequest): request is WebRequest {
+  return request.kind === 'http' || request.kind === 'graphql';
+}
 
 /**
  * Sign-in for upstreams that take a short-lived token instead of the credential itself. It is made with the credential,

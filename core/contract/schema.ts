@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limitsSchema } from '../policy/limits';
 import { SHA256_PATTERN } from './canonical';
 import { operationSchema } from './operation';
-import { argumentName, sessionSchema } from './request';
+import { argumentName, sessionSchema, type Session } from './request';
 import { APPLICATION_ID_PATTERN, CLASSIFICATIONS, REASONS, SERVED, TOOL_NAME_PATTERN } from './vocabulary';
 
 const requestPath = z
@@ -30,16 +30,17 @@ export const AUTHENTICATION_KINDS = [
   'yourls',
 ] as const;
 
-const adapterCommon = {
+const adapterReviewed = {
   upstream_api_version: z.string().min(1),
   specification_sha256: sha256.describe('Hash over the operations: how upstream is called, as reviewed.'),
-  authentication: z.strictObject({
-    kind: z.enum(AUTHENTICATION_KINDS).describe('What the operator chooses in the upstream credential.'),
-    name: z.string().min(1).nullable().describe('Header or parameter, or what to enter as user name.'),
-    secret: z.string().min(1).nullable().describe('What to enter as secret, e.g. token <access token>.'),
-    optional: z.boolean().describe('Whether upstream also answers without it, with public data.'),
-  }),
-  test_path: requestPath.describe('What the connection test of the credential asks for.'),
+};
+
+const identityShown = {
+  name: z.string().min(1).nullable().describe('Header or parameter, or what to enter as user name.'),
+  secret: z.string().min(1).nullable().describe('What to enter as secret, e.g. token <access token>.'),
+};
+
+const adapterSettings = {
   settings: z
     .record(
       argumentName,
@@ -50,8 +51,33 @@ const adapterCommon = {
     )
     .optional()
     .describe('What the operator has to say in the credential besides address and secret.'),
+};
+
+const adapterCommon = {
+  ...adapterReviewed,
+  authentication: z.strictObject({
+    kind: z.enum(AUTHENTICATION_KINDS).describe('What the operator chooses in the upstream credential.'),
+    ...identityShown,
+    optional: z.boolean().describe('Whether upstream also answers without it, with public data.'),
+  }),
+  test_path: requestPath.describe('What the connection test of the credential asks for.'),
+  ...adapterSettings,
   session: sessionSchema.optional(),
 };
+
+/** Stores have a credential type of their own, which knows one way to sign in and tests it by itself. */
+const storeCommon = <K extends string>(kind: K) => ({
+  ...adapterReviewed,
+  authentication: z.strictObject({
+    kind: z.literal(kind),
+    ...identityShown,
+    optional: z.literal(false),
+  }),
+  ...adapterSettings,
+});
+
+export const SQL_DIALECTS = ['postgresql', 'mariadb'] as const;
+export type SqlDialect = (typeof SQL_DIALECTS)[number];
 
 export const adapterSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('openapi_allowlist'), ...adapterCommon }),
@@ -63,9 +89,20 @@ export const adapterSchema = z.discriminatedUnion('type', [
     lookback_seconds: z.int().min(60).max(315_360_000).describe('How far back a query may reach.'),
     samples_per_series: z.int().min(1).max(11_000).describe('Most points of one series in a range query.'),
   }),
+  z.strictObject({ type: z.literal('s3_prefix'), ...storeCommon('s3') }),
+  z.strictObject({
+    type: z.literal('named_query'),
+    ...storeCommon('database'),
+    dialect: z.enum(SQL_DIALECTS),
+  }),
 ]);
 
 export type Adapter = z.infer<typeof adapterSchema>;
+
+/** How to sign in, for the adapters that are asked over HTTP and need it. */
+export function sessionOf(adapter: Adapter): Session | undefined {
+  return 'session' in adapter ? adapter.session : undefined;
+}
 
 /**
  * `workflows/<application_id>/contract.yml` of a surface that can be deployed. Every field is required and unknown

@@ -72,6 +72,7 @@ export const ERROR_RULES = {
   tool_failed: result('error'),
   call_cancelled: result('error'),
   credential_missing: result('error'),
+  principal_not_read_only: result('refused'),
 
   // A foreign MCP server and what was pinned of it.
   endpoint_invalid: result('refused'),

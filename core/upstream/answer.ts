@@ -23,14 +23,26 @@ export async function readAnswer(
   access: UpstreamAccess,
   limit: number,
 ): Promise<unknown> {
-  refuseRedirect(response);
-  if (response.status < 200 || response.status >= 300) throw await failureOf(response, operation, access);
+  await refuseFailedStatus(response, operation, access);
   const { format = 'json', lists, headers } = operation.response;
   const body = await decodeBody(response, format, limit, lists);
   refuseFailure(body, operation, access);
   if (headers === undefined) return body;
   const read = headers.map((name) => [name, response.header(name) ?? null] as const);
   return { body, headers: Object.fromEntries(read) };
+}
+
+/** What may be said of an upstream: never its address or one of the secrets. */
+type Unsayable = Pick<UpstreamAccess, 'base' | 'secrets'>;
+
+/** @throws PolicyError one of the `upstream_*` codes for every status but 2xx */
+export async function refuseFailedStatus(
+  response: UpstreamResponse,
+  operation: Operation,
+  access: Unsayable,
+): Promise<void> {
+  refuseRedirect(response);
+  if (response.status < 200 || response.status >= 300) throw await failureOf(response, operation, access);
 }
 
 /**
@@ -61,7 +73,7 @@ const SENTENCES: Record<(typeof FAILURE_CODES)[number], string> = {
 };
 
 /** Some upstreams answer 200 and say in the body that it went wrong. */
-function refuseFailure(body: unknown, { errors }: Operation, access: UpstreamAccess): void {
+function refuseFailure(body: unknown, { errors }: Operation, access: Unsayable): void {
   const { failure } = errors;
   if (!failure) return;
   const found = readPointer(body, failure.at);
@@ -92,7 +104,7 @@ const BY_STATUS: Partial<Record<number, [code: ErrorCode, sentence: string]>> = 
 async function failureOf(
   response: UpstreamResponse,
   operation: Operation,
-  access: UpstreamAccess,
+  access: Unsayable,
 ): Promise<PolicyError> {
   const { status } = response;
   const [code, start] = BY_STATUS[status] ?? [
@@ -115,7 +127,7 @@ async function failureOf(
 async function explanation(
   response: UpstreamResponse,
   operation: Operation,
-  access: UpstreamAccess,
+  access: Unsayable,
 ): Promise<string | undefined> {
   const { format } = operation.response;
   // Errors are told in JSON even where the answer is plain text.
@@ -129,7 +141,7 @@ async function explanation(
   }
 }
 
-function sentenceIn(body: unknown, pointer: string | null, access: UpstreamAccess): string | undefined {
+function sentenceIn(body: unknown, pointer: string | null, access: Unsayable): string | undefined {
   const message = pointer === null ? undefined : readPointer(body, pointer);
   if (typeof message !== 'string' || message === '') return undefined;
   const { origin, host, hostname } = access.base;

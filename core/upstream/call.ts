@@ -1,4 +1,7 @@
 import type { PreparedOperation } from '../contract/definition';
+import type { Operation } from '../contract/operation';
+import { isWebRequest, type WebRequest } from '../contract/request';
+import { sessionOf } from '../contract/schema';
 import { PolicyError } from '../policy/errors';
 import type { UpstreamAccess } from './access';
 import { readAnswer } from './answer';
@@ -23,16 +26,24 @@ export async function callOperation(
 ): Promise<CallResult> {
   const { definition } = prepared;
   const { adapter, operation, limits } = definition;
+  const request = webRequestOf(operation);
   refuseOtherAuthentication(adapter.authentication, access);
   return await runOperation(prepared, given, context, async (valid, signal) => {
     const now = ports.now() / 1_000;
     const args = boundPrometheusCall(definition, valid, now);
-    const built = buildRequest(definition, operation.request, args, context, access, now);
-    const request = { ...built, signal };
-    const response = await signedIn(request, prepared, access, ports);
+    const built = buildRequest(definition, request, args, context, access, now);
+    const response = await signedIn({ ...built, signal }, prepared, access, ports);
     const body = await readAnswer(response, operation, access, limits.response_bytes);
     return adapter.type === 'prometheus_readonly' ? normalizePrometheusBody(body) : body;
   });
+}
+
+function webRequestOf({ request, name }: Operation): WebRequest {
+  if (isWebRequest(request)) return request;
+  throw new PolicyError(
+    'surface_unconfigured',
+    `${name} is not asked over HTTP by a contract's own path; render the workflow from its contract again.`,
+  );
 }
 
 /** Kinds for which the contract says how the secret is used; any other header or parameter may be a proxy's. */
@@ -57,7 +68,7 @@ async function signedIn(
   access: UpstreamAccess,
   { transport, sessions, now }: UpstreamPorts,
 ): Promise<UpstreamResponse> {
-  const { session } = prepared.definition.adapter;
+  const session = sessionOf(prepared.definition.adapter);
   if (!session || access.kind !== 'session') return await exchange(request, prepared, access, transport);
   const send = async () => {
     const { headers } = await sessions.header(session, access, request.signal, now());
@@ -92,7 +103,7 @@ async function exchange(
   const allowed =
     target?.origin === access.base.origin &&
     target.username === '' &&
-    matchesPathTemplate(target.pathname, access, operation.request.path);
+    matchesPathTemplate(target.pathname, access, webRequestOf(operation).path);
   if (!target || !allowed) return response;
   response.discard();
   const next = new URL(request.url);

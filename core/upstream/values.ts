@@ -1,5 +1,5 @@
 import type { OperationDefinition } from '../contract/definition';
-import type { ArgumentPlacement, WebRequest } from '../contract/request';
+import type { ArgumentPlacement, OperationRequest } from '../contract/request';
 import { PolicyError } from '../policy/errors';
 import type { UpstreamAccess } from './access';
 import { pathSegment, pathSegments, scalarText } from './segments';
@@ -11,6 +11,9 @@ export interface CallerIdentity {
   readonly consumer: string | null;
   readonly tenant: string | null;
 }
+
+/** What a credential can give to a request besides address and identity. */
+export type BindingAccess = Pick<UpstreamAccess, 'kind' | 'settings' | 'account' | 'secret'>;
 
 /** The values of one call, each in the place that the contract gives it. */
 export interface PlacedValues {
@@ -29,11 +32,11 @@ export interface PlacedValues {
  * `credential_missing` where nothing can fill a bound slot
  */
 export function placeValues(
-  { arguments: places, bound }: Pick<WebRequest, 'arguments' | 'bound'>,
+  { arguments: places, bound }: Pick<OperationRequest, 'arguments' | 'bound'>,
   tool: OperationDefinition['operation']['name'],
   args: Readonly<Record<string, unknown>>,
   identity: CallerIdentity,
-  access: UpstreamAccess,
+  access: BindingAccess,
 ): PlacedValues {
   const slots = new Map<string, string>();
   const query: [string, string][] = [];
@@ -82,10 +85,10 @@ export function refuseUnlisted(
 }
 
 function boundValue(
-  { from, setting }: WebRequest['bound'][string],
+  { from, setting }: OperationRequest['bound'][string],
   tool: string,
   { consumer, tenant }: CallerIdentity,
-  access: UpstreamAccess,
+  access: BindingAccess,
 ): string {
   switch (from) {
     case 'setting':

@@ -1,7 +1,7 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { OperationDefinition } from '../../core/contract/definition';
 
 /** What a new node starts with: a complete operation that a person can edit. */
-const EXAMPLE = {
+export const EXAMPLE: OperationDefinition = {
   application_id: 'web-app-example',
   adapter: {
     type: 'openapi_allowlist',
@@ -62,23 +62,5 @@ const EXAMPLE = {
   },
 };
 
-export const readToolProperties: INodeProperties[] = [
-  {
-    displayName:
-      'One operation of a contract. Origin and identity come from the credential; a caller fills declared arguments and nothing else.',
-    name: 'notice',
-    type: 'notice',
-    default: '',
-  },
-  {
-    displayName: 'Operation',
-    name: 'definition',
-    type: 'json',
-    typeOptions: { rows: 20 },
-    default: JSON.stringify(EXAMPLE, null, 2),
-    required: true,
-    // An expression would let workflow data decide what is called.
-    noDataExpression: true,
-    description: 'The operation with its adapter and limits, as rendered from contract.yml',
-  },
-];
+export const NOTICE =
+  'One operation of a contract. Origin and identity come from the credential; a caller fills declared arguments and nothing else.';

@@ -24,7 +24,7 @@ export interface SurfaceDraft {
   application_id: string;
   enabled: boolean;
   consumers: ConsumerId[];
-  upstream: Record<string, string>;
+  upstream: Record<string, unknown>;
   [key: string]: unknown;
 }
 
@@ -101,11 +101,11 @@ export class OperatorOnHost {
    */
   async addSurface(
     source: string,
-    upstream: Record<string, string>,
+    upstream: Record<string, unknown>,
     change: (text: string) => string = (text) => text,
   ): Promise<SurfaceDraft> {
     const text = change(readFileSync(join(WORKFLOWS, source, 'contract.yml'), 'utf8')).replace(
-      /^( {2}path: )(web-app-\S+)$/m,
+      /^( {2}path: )([a-z0-9]\S+)$/m,
       `$1${this.owner}-$2`,
     );
     const applicationId = /^application_id: (\S+)$/m.exec(text)?.[1] ?? '';

@@ -8,6 +8,8 @@ import { publishSurface, withdrawSurface } from '../../cli/n8n/publishSurface';
 import { expectedHashes } from '../../core/contract/lint';
 import { contractSchema, type Contract } from '../../core/contract/schema';
 import type { UpstreamCredential } from '../../core/upstream/access';
+import type { S3Credential } from '../../core/upstream/s3Access';
+import type { DatabaseCredential } from '../../core/upstream/sqlAccess';
 import type { AttachedHost } from '../hosts/host';
 import { rpc, type Endpoint } from './mcpRequest';
 
@@ -63,7 +65,7 @@ export interface ContractWishes {
   applicationId: string;
   /** Distinguishes this surface from those of all other suites: path and owner marker. */
   slug: string;
-  upstream: UpstreamCredential;
+  upstream: UpstreamCredential | S3Credential | DatabaseCredential;
   /** One consumer that may call everything, if absent. */
   consumers?: readonly WantedConsumer[];
   change?: (contract: Contract) => void;

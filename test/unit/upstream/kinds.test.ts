@@ -90,7 +90,8 @@ describe('a fixed body', () => {
       bound: { token: { from: 'secret', in: 'template', as: 'token' } },
       body: { format: 'form', content: { token: { $value: 'token' }, action: 'search', q: { $value: 'q' } } },
     };
-    const adapter = prepare({ operation: operation(form, { q: text }) }).definition.adapter;
+    const { adapter } = prepare({ operation: operation(form, { q: text }) }).definition;
+    if (adapter.type !== 'openapi_allowlist') throw new TypeError('The made-up adapter is another one.');
     const authentication = { kind: 'body' as const, name: null, secret: 'token', optional: false };
     const prepared = prepare({
       operation: operation(form, { q: text }),

@@ -1,0 +1,11 @@
+import type { INodeCredentialTestResult } from 'n8n-workflow';
+import { PolicyError } from '../../core/policy/errors';
+
+/** What the credential dialog shows of a connection test; never more of a failure than a caller may know. */
+export async function credentialVerdict(check: () => Promise<string>): Promise<INodeCredentialTestResult> {
+  try {
+    return { status: 'OK', message: await check() };
+  } catch (error) {
+    return { status: 'Error', message: error instanceof PolicyError ? error.message : 'The test failed.' };
+  }
+}
