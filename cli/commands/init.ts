@@ -66,8 +66,8 @@ export async function initCommand(
 async function chosenContracts(ids: readonly string[]): Promise<Contract[]> {
   const files = await readContracts(shippedWorkflows(), ids);
   return files.map((file) => {
-    if (isSurface(file)) return file.result.contract;
-    throw new Error(`${file.applicationId} has no surface; its contract says why.`);
+    if (isSurface(file) && file.result.contract.adapter.type !== 'n8n_workflow') return file.result.contract;
+    throw new Error(`${file.applicationId} cannot be provisioned; its contract says why.`);
   });
 }
 

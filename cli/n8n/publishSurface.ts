@@ -71,7 +71,11 @@ export async function publishSurface(
     });
     undo.unshift([`credential ${consumers.id}`, () => untilDone(() => api.deleteCredential(consumers.id))]);
     signal?.throwIfAborted();
-    const upstream = await api.createCredential(names.upstream, upstreamFaceOf(wishes.contract.adapter).credential, wishes.upstream);
+    const upstream = await api.createCredential(
+      names.upstream,
+      upstreamFaceOf(wishes.contract.adapter).credential,
+      wishes.upstream,
+    );
     undo.unshift([`credential ${upstream.id}`, () => untilDone(() => api.deleteCredential(upstream.id))]);
     signal?.throwIfAborted();
     const { id } = await api.createWorkflow(bind(workflow, consumers, upstream));

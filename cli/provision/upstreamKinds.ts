@@ -37,6 +37,7 @@ type DatabaseUpstream = Extract<Upstream, { authentication: 'database' }>;
  */
 export function describe(upstream: Upstream, contract: Contract): DescribedUpstream {
   const { application_id: id, adapter } = contract;
+  if (adapter.type === 'n8n_workflow') throw byHand(id);
   const wanted = adapter.type === 's3_prefix' ? 's3' : adapter.type === 'named_query' ? 'database' : 'web';
   switch (upstream.authentication) {
     case 's3':
@@ -49,6 +50,13 @@ export function describe(upstream: Upstream, contract: Contract): DescribedUpstr
       if (wanted !== 'web') throw other(id, wanted);
       return describedUpstream(upstream, contract);
   }
+}
+
+function byHand(id: string): OperatorError {
+  return new OperatorError(
+    'operator_file_invalid',
+    `${id} uses a credential that a person makes in the editor of n8n: import workflows/${id}/workflow.json there.`,
+  );
 }
 
 function other(id: string, wanted: string): OperatorError {

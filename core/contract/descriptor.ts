@@ -8,7 +8,8 @@ export function descriptorOf(operation: Operation): ToolDescriptor {
     title: operation.title,
     description: operation.description.trim(),
     inputSchema: operation.input_schema,
-    outputSchema: outputSchemaOf(operation),
+    // A node of n8n answers with text; nobody holds it to a schema.
+    ...(operation.request.kind === 'node' ? {} : { outputSchema: outputSchemaOf(operation) }),
     annotations: operation.annotations,
   };
 }

@@ -11,7 +11,10 @@ const CLIMBING = ['', '.', '..', '../x', 'a/b', 'a\\b', '%2e%2e', 'a%2fb', 'a?b'
  * An operation that a tool node of n8n runs. What the node asks of a model and what the contract declares are the same
  * arguments, and what it answers is cut down to fields that are named.
  */
-export function* nodeFaults(operation: Operation, { node, reads_because: because }: NodeRequest): Generator<Fault> {
+export function* nodeFaults(
+  operation: Operation,
+  { node, reads_because: because }: NodeRequest,
+): Generator<Fault> {
   const { name, input_schema: input } = operation;
   const at = ['request', 'node', 'parameters'];
   for (const reason of templateFaults([{ ...node, name }], because)) yield [at, reason];
@@ -25,13 +28,31 @@ export function* nodeFaults(operation: Operation, { node, reads_because: because
     }
   }
   for (const key of Object.keys(properties)) {
-    if (!asked.has(key)) yield [['input_schema', 'properties', key], 'is asked for by no $fromAI of the node'];
+    if (!asked.has(key))
+      yield [['input_schema', 'properties', key], 'is asked for by no $fromAI of the node'];
   }
-  const inPath = typeof node.parameters['url'] === 'string' ? askedOf({ parameters: { url: node.parameters['url'] } }) : [];
+  const inPath =
+    typeof node.parameters['url'] === 'string'
+      ? askedOf({ parameters: { url: node.parameters['url'] } })
+      : [];
   for (const [key] of inPath) {
     if (!isPlainSegment(recordOf(properties[key]))) {
-      yield [['input_schema', 'properties', key], 'stands in a path and needs a pattern without dots, slashes and the like'];
+      yield [
+        ['input_schema', 'properties', key],
+        'stands in a path and needs a pattern without dots, slashes and the like',
+      ];
     }
+  }
+  for (const [argument, placement] of Object.entries(operation.request.arguments)) {
+    if (placement.in !== 'template' || placement.allowed_by !== undefined) {
+      yield [
+        ['request', 'arguments', argument],
+        'must be { in: template }: the node itself says where it goes',
+      ];
+    }
+  }
+  if (Object.keys(operation.request.bound).length > 0) {
+    yield [['request', 'bound'], 'must be empty: a node of n8n knows no consumer'];
   }
   yield* answerFaults(node.parameters, operation);
 }
@@ -50,7 +71,10 @@ function isPlainSegment({ type, pattern }: Readonly<Record<string, unknown>>): b
 }
 
 /** n8n's own node does the projection here, so it has to be told to. */
-function* answerFaults(parameters: Readonly<Record<string, unknown>>, { response }: Operation): Generator<Fault> {
+function* answerFaults(
+  parameters: Readonly<Record<string, unknown>>,
+  { response }: Operation,
+): Generator<Fault> {
   const at = ['request', 'node', 'parameters'];
   const { optimizeResponse, responseType, fieldsToInclude, fields } = parameters;
   if (optimizeResponse !== true || responseType !== 'json' || fieldsToInclude !== 'selected') {

@@ -45,6 +45,7 @@ const KIND_OF_ADAPTER: Record<Contract['adapter']['type'], Operation['request'][
   graphql_allowlist: 'graphql',
   s3_prefix: 's3',
   named_query: 'sql',
+  n8n_workflow: 'node',
 };
 
 function* kindFaults({ request }: Operation, { adapter, auth }: Contract): Generator<Fault> {

@@ -2,6 +2,7 @@ import type { Fault } from './fault';
 import { graphqlFaults } from './lintGraphql';
 import type { Operation } from './operation';
 import { recordOf } from './recordOf';
+import { nodeFaults } from './lintNode';
 import { s3Faults } from './lintS3';
 import { sqlFaults } from './lintSql';
 import type { ArgumentPlacement, HttpRequest, OperationRequest, WebRequest } from './request';
@@ -14,7 +15,8 @@ export function* requestFaults(operation: Operation, contract: Contract): Genera
   yield* placementFaults(operation);
   yield* bindingFaults(request, contract);
   yield* settingFaults(request, contract);
-  if (request.kind === 's3') yield* s3Faults(operation, request, contract);
+  if (request.kind === 'node') yield* nodeFaults(operation, request);
+  else if (request.kind === 's3') yield* s3Faults(operation, request, contract);
   else if (request.kind === 'sql') yield* sqlFaults(operation, request, contract);
   else yield* webFaults(operation, request);
 }

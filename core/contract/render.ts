@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { definitionOf } from './definition';
 import type { Contract } from './schema';
-import { surfaceOf } from './surface';
+import { nodeOf, surfaceOf } from './surface';
+import { BASE_URL } from './templateCheck';
 import { UPSTREAM_FACES, upstreamFaceOf } from './upstreamFaces';
 
 /** The node types of this pack as n8n names them after installation. */
@@ -55,10 +56,8 @@ export function renderWorkflow(
   const tools = contract.operations.map((operation, index): WorkflowNode => ({
     id: id(operation.name),
     name: operation.name,
-    type: upstreamFaceOf(contract.adapter).node,
-    typeVersion: 1,
     position: [index * 220, 320],
-    parameters: { definition: JSON.stringify(definitionOf(contract, operation), null, 2) },
+    ...toolNode(contract, operation),
   }));
   const trigger: WorkflowNode = {
     id: id(TRIGGER_NODE_NAME),
@@ -97,6 +96,27 @@ export function renderWorkflow(
   };
 }
 
+function toolNode(
+  contract: Contract,
+  operation: Contract['operations'][number],
+): Pick<WorkflowNode, 'type' | 'typeVersion' | 'parameters'> {
+  if (operation.request.kind === 'node') {
+    const { type, type_version: typeVersion, parameters } = nodeOf(operation, operation.request);
+    return { type, typeVersion, parameters: withAddress(parameters, contract.application_id) };
+  }
+  return {
+    type: upstreamFaceOf(contract.adapter).node,
+    typeVersion: 1,
+    parameters: { definition: JSON.stringify(definitionOf(contract, operation), null, 2) },
+  };
+}
+
+/** An address that a person replaces by that of the application. */
+function withAddress(parameters: Record<string, unknown>, applicationId: string): Record<string, unknown> {
+  const text = JSON.stringify(parameters).replaceAll(BASE_URL, `https://${applicationId}.example.com`);
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
 /** `workflow.json` as it is checked in. */
 export function renderWorkflowFile(contract: Contract): string {
   return `${JSON.stringify(renderWorkflow(contract), null, 2)}\n`;
@@ -110,7 +130,9 @@ function noteText(contract: Contract, contractHash: string): string {
     '',
     `**Tools:** ${contract.operations.map((operation) => operation.name).join(', ')}`,
     '',
-    '**To use it by hand:** choose a consumers credential in the trigger and an upstream credential in every tool, then activate.',
+    contract.adapter.type === 'n8n_workflow'
+      ? `**To use it by hand:** choose a consumers credential in the trigger; in every tool, replace https://${contract.application_id}.example.com by the address of ${contract.name} and choose a credential of n8n; then activate. A tool that is changed otherwise is not served.`
+      : '**To use it by hand:** choose a consumers credential in the trigger and an upstream credential in every tool, then activate.',
     '',
     `**Upstream identity:** ${contract.identity.trim()}`,
     '',

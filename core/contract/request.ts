@@ -160,16 +160,36 @@ export const sqlRequestSchema = z.strictObject({
   ...placed,
 });
 
+/** A tool node of n8n itself. Its own parameters say what is asked; `$fromAI` says what a model fills in. */
+export const nodeRequestSchema = z.strictObject({
+  kind: z.literal('node'),
+  reads_because: readsBecause,
+  node: z.strictObject({
+    type: z
+      .string()
+      .regex(/^n8n-nodes-base\.[A-Za-z]+Tool$/, 'must be a tool node such as n8n-nodes-base.httpRequestTool'),
+    type_version: z.number(),
+    parameters: z
+      .record(z.string(), z.unknown())
+      .describe(
+        'As n8n stores them: without values that are the default. {base_url} stands for the address.',
+      ),
+  }),
+  ...placed,
+});
+
 export const requestSchema = z.discriminatedUnion('kind', [
   httpRequestSchema,
   graphqlRequestSchema,
   s3RequestSchema,
   sqlRequestSchema,
+  nodeRequestSchema,
 ]);
 
 export type HttpRequest = z.infer<typeof httpRequestSchema>;
 export type GraphqlRequest = z.infer<typeof graphqlRequestSchema>;
 export type S3Request = z.infer<typeof s3RequestSchema>;
+export type NodeRequest = z.infer<typeof nodeRequestSchema>;
 export type SqlRequest = z.infer<typeof sqlRequestSchema>;
 export type OperationRequest = z.infer<typeof requestSchema>;
 /** What is sent over HTTP, whatever language its body is in. */

@@ -90,6 +90,8 @@ export const adapterSchema = z.discriminatedUnion('type', [
     samples_per_series: z.int().min(1).max(11_000).describe('Most points of one series in a range query.'),
   }),
   z.strictObject({ type: z.literal('s3_prefix'), ...storeCommon('s3') }),
+  // Its tools use a credential of n8n that a person makes in the editor, such as one for OAuth2.
+  z.strictObject({ type: z.literal('n8n_workflow'), ...storeCommon('n8n') }),
   z.strictObject({
     type: z.literal('named_query'),
     ...storeCommon('database'),

@@ -4,10 +4,19 @@ import { SHA256_PATTERN, sha256Of } from './canonical';
 import { definitionOf, prepareOperation } from './definition';
 import { jsonSchemaSchema } from './operation';
 import { cataloguePin, pinOf } from './pin';
+import type { NodeRequest } from './request';
 import type { Contract } from './schema';
 import { APPLICATION_ID_PATTERN } from './vocabulary';
 
 const sha256 = z.string().regex(SHA256_PATTERN);
+
+const pinnedNodeSchema = z.strictObject({
+  type: z.string(),
+  type_version: z.number(),
+  parameters: z.record(z.string(), z.unknown()),
+});
+
+export type PinnedNode = z.infer<typeof pinnedNodeSchema>;
 
 const servedToolSchema = z.strictObject({
   descriptor: z.strictObject({
@@ -28,6 +37,8 @@ const servedToolSchema = z.strictObject({
   pin: sha256,
   /** Of a Read Tool: hash of its whole definition. Null for a native tool, which has none. */
   definition_sha256: sha256.nullable(),
+  /** Of a native tool: the node as it has to be; `{base_url}` stands for the address of the application. */
+  node: pinnedNodeSchema.optional(),
 });
 
 /** The pinned contract as the Server Trigger carries it: enough to answer every list without supplying a tool. */
@@ -65,11 +76,18 @@ export const surfaceSchema = z
 
 export type Surface = z.infer<typeof surfaceSchema>;
 
+/** The node of a native tool as it is rendered, its address left open. */
+export function nodeOf({ description }: Contract['operations'][number], { node }: NodeRequest): PinnedNode {
+  return { ...node, parameters: { ...node.parameters, toolDescription: description.trim() } };
+}
+
 /** Pins of a contract's tools in the order of its operations, and the catalogue pin over all. */
 export function surfaceOf(contract: Contract): Surface {
   const tools = contract.operations.map((operation) => {
     const { descriptor, pin, definitionSha256 } = prepareOperation(definitionOf(contract, operation));
-    return { descriptor, pin, definition_sha256: definitionSha256 };
+    return operation.request.kind === 'node'
+      ? { descriptor, pin, definition_sha256: null, node: nodeOf(operation, operation.request) }
+      : { descriptor, pin, definition_sha256: definitionSha256 };
   });
   const rest = {
     application_id: contract.application_id,

@@ -1,6 +1,7 @@
 import { pinOf } from '../contract/pin';
 import type { Surface } from '../contract/surface';
 import { PolicyError } from '../policy/errors';
+import { isPinnedNode } from './nodePin';
 import type { Limits } from '../policy/limits';
 import type { ConnectedTool, ServedSurface, ToolSource } from './tools';
 
@@ -35,6 +36,13 @@ export function contractSurface(surface: Surface, source: ToolSource): ServedSur
 function compared(pinned: Surface['tools'][number], connected: ConnectedTool | undefined): ConnectedTool {
   const { name } = pinned.descriptor;
   if (!connected) throw missing(name);
+  if (pinned.node) {
+    if (isPinnedNode({ ...pinned, node: pinned.node }, connected)) return connected;
+    throw new PolicyError(
+      'schema_drift',
+      `The node of ${name} is not the one that the contract pins; the operator has to review the change.`,
+    );
+  }
   const pin = pinOf(connected.descriptor);
   if (pin !== pinned.pin) throw drift(name, pinned.pin, pin, 'descriptor');
   const definition = connected.definitionSha256;

@@ -3,6 +3,7 @@ import type { ToolDescriptor } from '../contract/pin';
 import type { Limits } from '../policy/limits';
 import type { CallContext } from '../upstream/run';
 import type { Consumer } from './consumers';
+import type { ConnectedNode } from './nodePin';
 
 /** What a tool gave back, already in MCP terms. */
 export interface ToolResult {
@@ -15,6 +16,8 @@ export interface ConnectedTool {
   readonly descriptor: ToolDescriptor;
   /** Hash of a Read Tool's whole definition; `null` for a native tool. */
   readonly definitionSha256: string | null;
+  /** The node behind a native tool, where the host can tell. */
+  readonly node?: ConnectedNode | undefined;
   /** @throws PolicyError with the code of what went wrong */
   invoke(args: Record<string, unknown>, context: CallContext): Promise<ToolResult>;
 }

@@ -108,7 +108,9 @@ async function supply(
   }) as IWebhookFunctions;
   try {
     const supplied = await context.getInputConnectionData.call(scoped, NodeConnectionTypes.AiTool, 0);
-    return flatten(supplied).flatMap((tool) => connected(tool, () => failureIn(runData, node?.name)) ?? []);
+    return flatten(supplied).flatMap(
+      (tool) => connected(tool, () => failureIn(runData, node?.name), node) ?? [],
+    );
   } catch (error) {
     const name = foreignText(node?.name ?? 'a connected tool', 80);
     context.logger.warn(`mcp_tool_not_supplied ${name}: ${reasonOf(error)}`);
@@ -116,9 +118,13 @@ async function supply(
   }
 }
 
-function connected(tool: unknown, failure: () => Error | undefined): ConnectedTool | undefined {
+function connected(
+  tool: unknown,
+  failure: () => Error | undefined,
+  node: INode | undefined,
+): ConnectedTool | undefined {
   const direct = directCallOf(tool);
-  if (!direct) return isLangchainTool(tool) ? nativeTool(tool, failure) : undefined;
+  if (!direct) return isLangchainTool(tool) ? { ...nativeTool(tool, failure), node } : undefined;
   return {
     descriptor: direct.descriptor,
     definitionSha256: direct.definitionSha256,

@@ -1,7 +1,7 @@
 import { XMLParser } from 'fast-xml-parser';
 import fc from 'fast-check';
 import { definitionOf, prepareOperation, type PreparedOperation } from '../../../core/contract/definition';
-import type { HttpRequest, WebRequest } from '../../../core/contract/request';
+import { isWebRequest, type HttpRequest, type WebRequest } from '../../../core/contract/request';
 import { PolicyError } from '../../../core/policy/errors';
 import { hostileText, hostileValue } from '../../support/hostile';
 import { WEB_CONTRACTS } from '../contract/checkedIn';
@@ -88,6 +88,12 @@ function expectBody(request: HttpRequest, sent: unknown, example: OperationEvide
   }
 }
 
+function webRequestOf({ definition }: PreparedOperation): WebRequest {
+  const { request } = definition.operation;
+  if (isWebRequest(request)) return request;
+  throw new Error(`${definition.operation.name} is not asked over HTTP.`);
+}
+
 /** Either nothing was asked, or exactly what the contract lets anybody ask. */
 async function expectHarmless(
   prepared: PreparedOperation,
@@ -110,7 +116,7 @@ async function expectHarmless(
     return;
   }
   expect(upstream.requests).toHaveLength(1);
-  const { request } = prepared.definition.operation;
+  const request = webRequestOf(prepared);
   expect(asked.url.origin).toBe(ORIGIN);
   expect(asked.url.hash).toBe('');
   expect(asked.method).toBe(request.kind === 'http' ? request.method : 'POST');
@@ -161,7 +167,7 @@ const EXTRA = [
 
 describe('hostile arguments', () => {
   it.each(operations)('of %s never leave their places', async (_name, prepared, evidence, example) => {
-    const { request } = prepared.definition.operation;
+    const request = webRequestOf(prepared);
     const names = Object.keys(request.arguments);
     const headers = [...Object.keys(evidence.identity.headers), ...Object.keys(request.fixed_headers)].filter(
       (header) => header !== 'accept',

@@ -13,7 +13,7 @@ import {
   withContentLength,
   type Answer,
 } from '../../support/upstreamDouble';
-import { orderById, prepare, SECRET, useHarness } from './harness';
+import { httpRequest, orderById, prepare, SECRET, useHarness } from './harness';
 
 const harness = useHarness();
 const orders = prepare();
@@ -198,7 +198,7 @@ describe('an operation that is bound to the caller', () => {
     operation: {
       ...orderById,
       request: {
-        ...prepare().definition.operation.request,
+        ...httpRequest,
         path: '/api/teams/{team}/orders',
         arguments: {},
         bound: {

@@ -25,7 +25,7 @@ const limits: Limits = {
 
 const integer = (maximum: number) => ({ type: 'integer', minimum: 0, maximum, description: 'A number.' });
 
-const httpRequest: HttpRequest = {
+export const httpRequest: HttpRequest = {
   kind: 'http',
   method: 'GET',
   path: '/api/orders',
