@@ -53,12 +53,11 @@ export function renderWorkflow(
 ): RenderedWorkflow {
   const surface = surfaceOf(contract);
   const id = (node: string) => stableUuid(contract.application_id, node);
-  const tools = contract.operations.map((operation, index): WorkflowNode => ({
-    id: id(operation.name),
-    name: operation.name,
-    position: [index * 220, 320],
-    ...toolNode(contract, operation),
-  }));
+  const tools = contract.operations.map((operation, index): WorkflowNode => {
+    const { type, typeVersion, parameters } = toolNode(contract, operation);
+    const { name } = operation;
+    return { id: id(name), name, type, typeVersion, position: [index * 220, 320], parameters };
+  });
   const trigger: WorkflowNode = {
     id: id(TRIGGER_NODE_NAME),
     name: TRIGGER_NODE_NAME,

@@ -57,9 +57,10 @@ function recordAt(body: unknown, pointer: string | undefined): unknown {
   if (pointer === undefined) return body;
   const found = readPointer(body, pointer);
   if (found !== undefined && found !== null) return found;
-  // What does not even begin as the contract says is another answer, such as that of a sign-in.
+  // What is not empty and does not even begin as the contract says is another answer, such as that of a sign-in.
   const [, first = ''] = pointer.split('/');
-  if (readPointer(body, `/${first}`) === undefined) throw unexpected('one record');
+  const isEmpty = body !== null && typeof body === 'object' && Object.keys(body).length === 0;
+  if (!isEmpty && readPointer(body, `/${first}`) === undefined) throw unexpected('one record');
   throw new PolicyError('upstream_not_found', 'Upstream has nothing under that identifier.');
 }
 

@@ -11,7 +11,9 @@ let folder: string;
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'mcp-curated-cli-'));
-  cpSync(CHECKED_IN, folder, { recursive: true });
+  for (const part of ['web-app-n8n', 'web-app-prometheus', 'contract.schema.json']) {
+    cpSync(path.join(CHECKED_IN, part), path.join(folder, part), { recursive: true });
+  }
 });
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -30,7 +32,7 @@ describe('lint', () => {
   test('says that all is well on stdout and exits 0', async () => {
     expect(await runCli('lint', '--workflows', folder)).toEqual({
       code: 0,
-      stdout: expect.stringMatching(/^\d+ contracts are valid\.\n$/) as string,
+      stdout: '2 contracts are valid.\n',
       stderr: '',
     });
   });

@@ -7,14 +7,19 @@ import {
 } from '../../../core/contract/render';
 import { contractJsonSchema } from '../../../core/contract/schema';
 import { surfaceOf, surfaceSchema, type Surface } from '../../../core/contract/surface';
-import { APPLICATION_IDS, contractOf, fileOf } from './checkedIn';
+import { isExpression, textsOf } from '../../../core/contract/fromAi';
+import { contractOf, CONTRACTS, fileOf } from './checkedIn';
+
+const SURFACES = CONTRACTS.map((contract) => [contract.application_id, contract] as const);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describe.each(APPLICATION_IDS)('workflow.json of %s', (applicationId) => {
-  const contract = contractOf(applicationId);
+describe.each(SURFACES)('workflow.json of %s', (applicationId, contract) => {
   const workflow = renderWorkflow(contract);
-  const tools = workflow.nodes.filter(({ type }) => type === NODE_TYPES.readTool);
+  const tools = workflow.nodes.filter(
+    ({ type }) => type !== NODE_TYPES.trigger && type !== NODE_TYPES.stickyNote,
+  );
+  const isNative = contract.adapter.type === 'n8n_workflow';
   const trigger = workflow.nodes.find(({ type }) => type === NODE_TYPES.trigger);
 
   it('is byte-identical to what its contract renders', () => {
@@ -29,10 +34,12 @@ describe.each(APPLICATION_IDS)('workflow.json of %s', (applicationId) => {
     expect(Object.keys(workflow)).toEqual(['name', 'nodes', 'connections', 'settings']);
   });
 
-  it('holds no credential and no expression', () => {
+  it('holds no credential, and no expression but where a model fills a value', () => {
     for (const node of workflow.nodes) {
       expect(node).not.toHaveProperty('credentials');
-      for (const value of Object.values(node.parameters)) expect(String(value)).not.toMatch(/^=/);
+      for (const { text } of textsOf(node.parameters)) {
+        expect(isExpression(text)).toBe(isNative && text.includes('$fromAI('));
+      }
     }
   });
 
@@ -42,7 +49,7 @@ describe.each(APPLICATION_IDS)('workflow.json of %s', (applicationId) => {
     for (const id of [...ids, trigger?.webhookId]) expect(id).toMatch(UUID);
   });
 
-  it('connects one Read Tool per operation to the trigger and nothing else', () => {
+  it('connects one tool per operation to the trigger and nothing else', () => {
     expect(tools.map(({ name }) => name)).toEqual(contract.tools.allowlist);
     expect(Object.keys(workflow.connections)).toEqual(contract.tools.allowlist);
     for (const { ai_tool: targets } of Object.values(workflow.connections)) {
@@ -50,7 +57,8 @@ describe.each(APPLICATION_IDS)('workflow.json of %s', (applicationId) => {
     }
   });
 
-  it('carries in every Read Tool a definition that the node accepts', () => {
+  it('carries in every tool of ours a definition that the node accepts', () => {
+    if (isNative) return;
     for (const { name, parameters } of tools) {
       const definition = operationDefinitionSchema.parse(JSON.parse(String(parameters['definition'])));
       expect(definition.operation.name).toBe(name);
