@@ -1,5 +1,6 @@
 import { PolicyError } from '../policy/errors';
 import { DEEPEST_NESTING } from '../policy/limits';
+import type { OpenEventStream } from './eventStream';
 
 /** One HTTP request as the host received it. */
 export interface InboundRequest {
@@ -11,6 +12,8 @@ export interface InboundRequest {
   readonly bodyBytes: number;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
+  /** Opens a streamed answer; absent where the host cannot. */
+  readonly openStream?: OpenEventStream | undefined;
 }
 
 /** A JSON-RPC request or notification that has the right outer shape. */
@@ -138,4 +141,11 @@ export function checkProtocolVersion(rawHeaders: readonly string[]): void {
       );
     }
   }
+}
+
+/** Whether a client takes a streamed answer: it has to say so by name. */
+export function acceptsEvents(rawHeaders: readonly string[]): boolean {
+  return headerValues(rawHeaders, 'accept')
+    .flatMap((value) => value.split(','))
+    .some((range) => /^\s*text\/event-stream\s*(?:;(?!\s*q=0(?:\.0*)?\s*$).*)?$/i.test(range));
 }

@@ -1,10 +1,12 @@
 import { ruleOf, type ErrorCode, type PolicyError } from '../policy/errors';
 
-/** A complete HTTP answer. Nothing is streamed by this release. */
+/** A complete HTTP answer, or what is left to say of one that was streamed. */
 export interface OutboundAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Bytes that went out as a stream; the host has nothing more to write then. */
+  readonly streamedBytes?: number;
 }
 
 /** A refusal before the protocol layer: an HTTP status and a JSON-RPC error that says what to do. */

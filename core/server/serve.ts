@@ -4,8 +4,10 @@ import { PolicyError, ruleOf, toPolicyError, type ErrorCode } from '../policy/er
 import { utf8Bytes, type ConcurrencyGate } from '../policy/limits';
 import { authenticate } from './authenticate';
 import type { Consumer } from './consumers';
+import { EventStream } from './eventStream';
 import type { Exchange } from './exchange';
 import {
+  acceptsEvents,
   checkOrigin,
   checkProtocolVersion,
   echoableId,
@@ -51,6 +53,7 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
   let consumer: Consumer | undefined;
   let surface: ServedSurface | undefined;
   let call: Exchange['call'];
+  let exchange: Exchange | undefined;
 
   const finish = (answer: OutboundAnswer, code: 'ok' | ErrorCode, cause: unknown): Served => ({
     answer: { ...answer, headers: { ...answer.headers, 'x-correlation-id': correlationId } },
@@ -64,12 +67,12 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
             correlation_id: correlationId,
             provider_application_id: endpoint.applicationId,
             consumer_application_id: consumer?.id ?? null,
-            tool: call?.name,
+            tool: exchange?.resource ?? call?.name,
             credential_subject: surface?.credentialSubject ?? null,
             code,
             duration_ms: endpoint.now() - arrived,
             request_bytes: request.bodyBytes,
-            response_bytes: utf8Bytes(answer.body),
+            response_bytes: answer.streamedBytes ?? utf8Bytes(answer.body),
           }),
   });
 
@@ -84,8 +87,8 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
     admit(consumer, surface);
     const message = readMessage(request, surface.limits.request_bytes);
     checkProtocolVersion(request.rawHeaders);
-    call = message.method === 'tools/call' ? callOf(message) : undefined;
-    const exchange: Exchange = {
+    call = callOf(message);
+    exchange = {
       correlationId,
       consumer,
       surface,
@@ -94,11 +97,17 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
       gate: endpoint.gate,
       gateKey: endpoint.gateKey,
       serverVersion: endpoint.serverVersion,
+      stream: call === undefined ? undefined : streamOf(request, correlationId),
+      report: undefined,
+      resource: undefined,
       outcome: 'ok',
       refusal: undefined,
     };
     const answer = await answerOf(message, request, exchange);
-    return finish(answer, exchange.outcome, exchange.refusal?.cause);
+    // The protocol layer lets go of a caller that is gone, before the call has said so.
+    const code =
+      call && request.signal.aborted && exchange.outcome === 'ok' ? 'call_cancelled' : exchange.outcome;
+    return finish(answer, code, exchange.refusal?.cause);
   } catch (thrown) {
     const error = toPolicyError(thrown, 'internal_error', 'The request failed inside the server.');
     // How a surface is set up is for its operator: the caller learns that it is broken, the log says why.
@@ -109,7 +118,17 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
       error.code,
       configuration ? error : error.cause,
     );
+  } finally {
+    exchange?.stream?.end();
   }
+}
+
+function streamOf(
+  { rawHeaders, openStream }: InboundRequest,
+  correlationId: string,
+): EventStream | undefined {
+  if (!openStream || !acceptsEvents(rawHeaders)) return undefined;
+  return new EventStream(openStream, { 'x-correlation-id': correlationId });
 }
 
 const UNCONFIGURED = new PolicyError(
@@ -123,8 +142,10 @@ function admit(consumer: Consumer, surface: ServedSurface): void {
   }
 }
 
-function callOf({ params }: JsonRpcMessage): NonNullable<Exchange['call']> {
-  return { name: params?.['name'], arguments: params?.['arguments'] };
+/** What counts as a call. Which operation a read is for is known only once its URI was looked up. */
+function callOf({ method, params }: JsonRpcMessage): Exchange['call'] {
+  if (method === 'tools/call') return { name: params?.['name'], arguments: params?.['arguments'] };
+  return method === 'resources/read' ? { name: undefined, arguments: undefined } : undefined;
 }
 
 async function answerOf(
@@ -137,17 +158,17 @@ async function answerOf(
     exchange.outcome = 'method_unknown';
     throw new PolicyError('method_unknown', 'This server sends no subscription notices.');
   }
-  const response = await answerMessage(withObjectArguments(message), headersOf(request.rawHeaders), exchange);
-  const { refusal } = exchange;
+  const answered = await answerMessage(withObjectArguments(message), headersOf(request.rawHeaders), exchange);
+  const { refusal, stream } = exchange;
+  if (stream?.isOpen) return { status: 200, headers: {}, body: '', streamedBytes: stream.bytes };
   const rule = refusal && ruleOf(refusal.code);
-  const answered = await response.text();
-  const own = refusal ? undefined : protocolRefusal(response.status, answered);
+  const own = refusal ? undefined : protocolRefusal(answered.status, answered.body);
   if (own) exchange.outcome = own.code;
-  const body = own?.body ?? answered;
+  const body = own?.body ?? answered.body;
   return {
-    status: rule?.answer === 'http' ? rule.http : response.status,
+    status: rule?.answer === 'http' ? rule.http : answered.status,
     headers: {
-      ...(body === '' ? {} : { 'content-type': response.headers.get('content-type') ?? 'application/json' }),
+      ...(body === '' ? {} : { 'content-type': 'application/json' }),
       ...(refusal === undefined ? {} : retryAfter(refusal)),
     },
     body,
@@ -157,7 +178,7 @@ async function answerOf(
 /** Arguments of another type are refused by our own rule with its pointer, not by the SDK's parser. */
 function withObjectArguments(message: JsonRpcMessage): JsonRpcMessage {
   if (message.method !== 'tools/call') return message;
-  const { name, arguments: given } = callOf(message);
+  const { name, arguments: given } = message.params ?? {};
   const fits = given === undefined || (given !== null && typeof given === 'object' && !Array.isArray(given));
   if (typeof name === 'string' && fits) return message;
   return {
