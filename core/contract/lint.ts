@@ -5,7 +5,6 @@ import { operationFaults } from './lintOperation';
 import { settingsOf } from './lintRequest';
 import { contractSchema, dispositionSchema, sessionOf, type Contract, type Disposition } from './schema';
 import { resourceOverlaps } from './lintResource';
-import { contractSchema, dispositionSchema, type Contract, type Disposition } from './schema';
 import { readSource, type Source } from './source';
 import { surfaceOf } from './surface';
 import { namesIn } from './template';

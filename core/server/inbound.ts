@@ -12,6 +12,8 @@ export interface InboundRequest {
   readonly bodyBytes: number;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
+  /** Whether the connection came in on the machine's own loopback address. */
+  readonly isLoopback?: boolean | undefined;
   /** Opens a streamed answer; absent where the host cannot. */
   readonly openStream?: OpenEventStream | undefined;
 }
@@ -110,22 +112,6 @@ export function echoableId(body: unknown): string | number | null {
   const id = (body as { id?: unknown } | null | undefined)?.id;
   if (typeof id === 'number') return id;
   return typeof id === 'string' && id.length <= 256 ? id : null;
-}
-
-/**
- * Refuses a browser page of another origin. An absent `Origin` is fine: programs send none.
- *
- * @param allowed exact origins such as `https://chat.example.com`
- */
-export function checkOrigin(rawHeaders: readonly string[], allowed: ReadonlySet<string>): void {
-  for (const origin of headerValues(rawHeaders, 'origin')) {
-    if (!allowed.has(origin)) {
-      throw new PolicyError(
-        'origin_not_allowed',
-        'This web origin is not in the allowed origins of the surface.',
-      );
-    }
-  }
 }
 
 /**

@@ -41,12 +41,12 @@ export class LegacyTransport implements Transport {
   /** Hands the message to the server; resolves with its answer, or with nothing for a notification. */
   async exchange(message: JsonRpcMessage): Promise<JSONRPCMessage | undefined> {
     if (message.id === undefined) {
-      this.onmessage?.(message as JSONRPCMessage);
+      this.onmessage?.(message);
       return undefined;
     }
     return await new Promise((resolve) => {
       this.#answered = resolve;
-      this.onmessage?.(message as JSONRPCMessage);
+      this.onmessage?.(message);
     });
   }
 

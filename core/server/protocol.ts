@@ -31,11 +31,11 @@ const SHOWN_ADDRESS = 'http://mcp.invalid/';
 
 type Era = 'legacy' | 'modern';
 
-/** The 2026-07-28 leg. It holds nothing between requests, so one instance of each serves the process. */
-const modern = {
-  streaming: createMcpHandler(serverOf, { legacy: 'reject', keepAliveMs: 0 }),
-  json: createMcpHandler(serverOf, { legacy: 'reject', responseMode: 'json' }),
-};
+/**
+ * The 2026-07-28 leg. It holds nothing between requests, so one instance serves the process. It answers with JSON
+ * unless something is told on the way, which is up to the exchange.
+ */
+const modern = createMcpHandler(serverOf, { legacy: 'reject', keepAliveMs: 0 });
 
 /**
  * Answers one authenticated, well-formed message through the MCP SDK, in whichever protocol era the client speaks. The
@@ -56,8 +56,7 @@ export async function answerMessage(
   });
   if (await isLegacyRequest(request, message)) return await answerLegacy(message, headers, exchange);
   const authInfo = { token: '', clientId: exchange.consumer.id, scopes: [], extra: { exchange } };
-  const handler = exchange.stream ? modern.streaming : modern.json;
-  const response = await handler.fetch(request, { authInfo, parsedBody: message });
+  const response = await modern.fetch(request, { authInfo, parsedBody: message });
   const streamed = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!streamed || !exchange.stream) return { status: response.status, body: await response.text() };
   const { stream } = exchange;

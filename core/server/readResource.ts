@@ -53,7 +53,7 @@ function wanted(resources: readonly ServedResource[], uri: string): Wanted | und
 function typed(schema: Readonly<Record<string, unknown>>, slots: Readonly<Record<string, string>>): object {
   const properties = (schema['properties'] ?? {}) as Record<string, { type?: unknown } | undefined>;
   return Object.fromEntries(
-    Object.entries(slots).map(([name, text]) => {
+    Object.entries(slots).map(([name, text]): [string, unknown] => {
       const type = properties[name]?.type;
       if ((type === 'integer' || type === 'number') && /^-?\d+(?:\.\d+)?$/.test(text))
         return [name, Number(text)];

@@ -8,7 +8,6 @@ import { EventStream } from './eventStream';
 import type { Exchange } from './exchange';
 import {
   acceptsEvents,
-  checkOrigin,
   checkProtocolVersion,
   echoableId,
   headerValues,
@@ -16,6 +15,7 @@ import {
   type InboundRequest,
   type JsonRpcMessage,
 } from './inbound';
+import { checkHosting, corsHeaders, type HostingRules } from './origin';
 import { protocolRefusal, refusalAnswer, retryAfter, type OutboundAnswer } from './outbound';
 import { answerMessage } from './protocol';
 import type { ServedSurface } from './tools';
@@ -30,11 +30,10 @@ export interface Served {
 }
 
 /** What the host knows of the endpoint. A part that cannot be had throws, and the surface answers 503. */
-export interface Endpoint {
+export interface Endpoint extends HostingRules {
   readonly applicationId: string;
   consumers(): Promise<readonly Consumer[]>;
   surface(): ServedSurface;
-  readonly allowedOrigins: ReadonlySet<string>;
   readonly gate: ConcurrencyGate;
   readonly gateKey: string;
   readonly serverVersion: string;
@@ -50,13 +49,14 @@ export interface Endpoint {
 export async function serve(request: InboundRequest, endpoint: Endpoint): Promise<Served> {
   const arrived = endpoint.now();
   const correlationId = randomUUID();
+  const fixed = { ...corsHeaders(request, endpoint.allowedOrigins), 'x-correlation-id': correlationId };
   let consumer: Consumer | undefined;
   let surface: ServedSurface | undefined;
   let call: Exchange['call'];
   let exchange: Exchange | undefined;
 
   const finish = (answer: OutboundAnswer, code: 'ok' | ErrorCode, cause: unknown): Served => ({
-    answer: { ...answer, headers: { ...answer.headers, 'x-correlation-id': correlationId } },
+    answer: { ...answer, headers: { ...answer.headers, ...fixed } },
     cause,
     isCall: call !== undefined,
     audit:
@@ -77,7 +77,7 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
   });
 
   try {
-    checkOrigin(request.rawHeaders, endpoint.allowedOrigins);
+    checkHosting(request, endpoint);
     consumer = authenticate(
       headerValues(request.rawHeaders, 'authorization'),
       await endpoint.consumers(),
@@ -97,7 +97,7 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
       gate: endpoint.gate,
       gateKey: endpoint.gateKey,
       serverVersion: endpoint.serverVersion,
-      stream: call === undefined ? undefined : streamOf(request, correlationId),
+      stream: call === undefined ? undefined : streamOf(request, fixed),
       report: undefined,
       resource: undefined,
       outcome: 'ok',
@@ -125,10 +125,9 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
 
 function streamOf(
   { rawHeaders, openStream }: InboundRequest,
-  correlationId: string,
+  headers: Readonly<Record<string, string>>,
 ): EventStream | undefined {
-  if (!openStream || !acceptsEvents(rawHeaders)) return undefined;
-  return new EventStream(openStream, { 'x-correlation-id': correlationId });
+  return openStream && acceptsEvents(rawHeaders) ? new EventStream(openStream, headers) : undefined;
 }
 
 const UNCONFIGURED = new PolicyError(
