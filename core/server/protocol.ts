@@ -166,15 +166,15 @@ function serveResources(server: Server, exchange: Exchange, era: Era): void {
     } catch (thrown) {
       const { code, message, pointer } = refuse(exchange, thrown);
       const data = { code, ...(pointer === undefined ? {} : { pointer }), ...shownUri(code, uri) };
-      throw new ProtocolError(readErrorCode(code, era), message, data);
+      throw new ProtocolError(readErrorCode(code), message, data);
     }
   });
 }
 
 /** A read has no result that could carry an error, so what a call would answer as one becomes a JSON-RPC error. */
-function readErrorCode(code: ErrorCode, era: Era): number {
-  // -32002 until 2025-11-25, "Resources", "Error Handling"; -32602 from 2026-07-28 on (SEP-2164).
-  if (isNotFound(code)) return era === 'legacy' ? -32002 : -32602;
+function readErrorCode(code: ErrorCode): number {
+  // 2025-era clients know -32002 for it, but the SDK speaks the code of 2026-07-28 (SEP-2164) to all of them.
+  if (isNotFound(code)) return -32602;
   if (ruleOf(code).answer !== 'result') return ruleOf(code).rpc;
   return code === 'arguments_invalid' ? -32602 : -32603;
 }
