@@ -114,21 +114,6 @@ export function echoableId(body: unknown): string | number | null {
   return typeof id === 'string' && id.length <= 256 ? id : null;
 }
 
-/**
- * Refuses a version header that is no protocol revision at all. Whether a revision is supported is for the protocol
- * layer, whose answer tells a client which ones are.
- */
-export function checkProtocolVersion(rawHeaders: readonly string[]): void {
-  for (const version of headerValues(rawHeaders, 'mcp-protocol-version')) {
-    if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) {
-      throw new PolicyError(
-        'protocol_version_unsupported',
-        'The header MCP-Protocol-Version must name a protocol revision such as 2025-11-25.',
-      );
-    }
-  }
-}
-
 /** Whether a client takes a streamed answer: it has to say so by name. */
 export function acceptsEvents(rawHeaders: readonly string[]): boolean {
   return headerValues(rawHeaders, 'accept')

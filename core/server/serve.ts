@@ -8,7 +8,6 @@ import { EventStream } from './eventStream';
 import type { Exchange } from './exchange';
 import {
   acceptsEvents,
-  checkProtocolVersion,
   echoableId,
   headerValues,
   readMessage,
@@ -86,7 +85,6 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
     surface = endpoint.surface();
     admit(consumer, surface);
     const message = readMessage(request, surface.limits.request_bytes);
-    checkProtocolVersion(request.rawHeaders);
     call = callOf(message);
     exchange = {
       correlationId,
