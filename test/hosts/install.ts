@@ -135,6 +135,11 @@ const TOOLS = {
     usually: 'usually 10 seconds, 50 MB',
     bin: join('@modelcontextprotocol', 'conformance', 'dist', 'index.js'),
   },
+  // Several of them; `bin` is the one that is a program.
+  clients: {
+    usually: 'usually 20 seconds, 150 MB',
+    bin: join('mcp-remote', 'dist', 'proxy.js'),
+  },
   'conformance-next': {
     usually: 'usually 10 seconds, 50 MB',
     bin: join('@modelcontextprotocol', 'conformance', 'dist', 'index.js'),

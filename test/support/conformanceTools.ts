@@ -124,11 +124,14 @@ export interface ToolsOfSuite {
 export async function startSuiteTools(): Promise<ToolsOfSuite> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   let cancelled = 0;
+  const onCancel = () => {
+    cancelled += 1;
+  };
   const http: HttpServer = createServer((request, response) => {
     void (async () => {
       const body = request.method === 'POST' ? await jsonOf(request) : undefined;
       const known = sessions.get(String(request.headers['mcp-session-id']));
-      const transport = known ?? (await opened(sessions, () => (cancelled += 1)));
+      const transport = known ?? (await opened(sessions, onCancel));
       await transport.handleRequest(request, response, body);
     })().catch(() => response.destroy());
   });
@@ -137,7 +140,11 @@ export async function startSuiteTools(): Promise<ToolsOfSuite> {
     endpoint: `${originOf(http)}/mcp`,
     cancelled: () => cancelled,
     stop: async () => {
-      await Promise.all([...sessions.values()].map(async (transport) => await transport.close()));
+      await Promise.all(
+        [...sessions.values()].map(async (transport) => {
+          await transport.close();
+        }),
+      );
       await closeServer(http);
     },
   };
@@ -165,7 +172,7 @@ async function opened(
     const tool = { ...TOOLS, ...HANGING }[params.name];
     if (!tool) throw new Error('unknown tool');
     const tell: Tell = async (method, told) => {
-      await sendNotification({ method, params: told } as never);
+      await sendNotification({ method, params: told });
     };
     const answer = tool.answer(tell, params._meta?.progressToken);
     const over = new Promise<never>((_resolve, reject) => {
@@ -173,7 +180,7 @@ async function opened(
         reject(new Error('cancelled'));
       });
     });
-    return (await Promise.race([answer, over])) as { content: [] };
+    return await Promise.race([answer, over]);
   });
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
@@ -181,7 +188,7 @@ async function opened(
       sessions.set(id, transport);
     },
   });
-  await server.connect(transport as never);
+  await server.connect(transport);
   return transport;
 }
 

@@ -10,17 +10,21 @@ const { createMCPClient } = await import(pathToFileURL(home).href);
 const said = { tools: [], calls: [], error: null };
 let client;
 try {
-  client = await createMCPClient({ transport: { type: 'http', url, headers: { Authorization: `Bearer ${bearer}` } } });
+  client = await createMCPClient({
+    transport: { type: 'http', url, headers: { Authorization: `Bearer ${bearer}` } },
+  });
   const tools = await client.tools();
   said.tools = Object.keys(tools);
   for (const { name, args } of calls) {
     const tool = tools[name];
     said.calls.push(
-      await (tool
-        ? tool.execute(args, { toolCallId: 'call-1', messages: [] })
-        : Promise.reject(new Error(`no tool ${name}`))
+      await (
+        tool
+          ? tool.execute(args, { toolCallId: 'call-1', messages: [] })
+          : Promise.reject(new Error(`no tool ${name}`))
       ).then(
-        (result) => (result.isError ? { refusal: JSON.stringify(result) } : { result: JSON.stringify(result) }),
+        (result) =>
+          result.isError ? { refusal: JSON.stringify(result) } : { result: JSON.stringify(result) },
         (error) => ({ refusal: String(error.message) }),
       ),
     );

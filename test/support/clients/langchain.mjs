@@ -11,7 +11,12 @@ const { MultiServerMCPClient } = await import(pathToFileURL(require.resolve('@la
 const client = new MultiServerMCPClient({
   throwOnLoadError: true,
   mcpServers: {
-    trigger: { transport: 'http', url, headers: { Authorization: `Bearer ${bearer}` }, reconnect: { enabled: false } },
+    trigger: {
+      transport: 'http',
+      url,
+      headers: { Authorization: `Bearer ${bearer}` },
+      reconnect: { enabled: false },
+    },
   },
 });
 const said = { tools: [], calls: [], error: null };
