@@ -73,6 +73,8 @@ function definition({ name, path, resource, fields }: ResourceWish): OperationDe
       type: 'openapi_allowlist',
       upstream_api_version: '1',
       specification_sha256: `sha256:${'0'.repeat(64)}`,
+      authentication: { kind: 'none', name: null, secret: null, optional: true },
+      test_path: '/',
     },
     limits: LIMITS,
     operation: {
@@ -92,6 +94,7 @@ function definition({ name, path, resource, fields }: ResourceWish): OperationDe
         additionalProperties: false,
       },
       request: {
+        kind: 'http',
         method: 'GET',
         path,
         arguments: Object.fromEntries(slots.map((slot) => [slot, { in: 'path', as: slot }])),
