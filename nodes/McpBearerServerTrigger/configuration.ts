@@ -71,8 +71,12 @@ export async function consumersOf(context: TriggerContext): Promise<Consumer[]> 
   return parseConsumers(credential);
 }
 
-/** Anything but one of the choices counts as the default. */
+/**
+ * Anything but one of the choices counts as the default. Who listens for a test event in the editor wants to see it,
+ * whatever is recorded in production.
+ */
 export function recordingOf(context: TriggerContext): Recording {
+  if (context.getMode() === 'manual') return 'all';
   const value: unknown = context.getNode().parameters['recording'];
   return value === 'all' || value === 'none' ? value : 'refusals';
 }

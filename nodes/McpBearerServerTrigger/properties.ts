@@ -122,7 +122,8 @@ export const triggerProperties: INodeProperties[] = [
     name: 'options',
     type: 'collection',
     placeholder: 'Add option',
-    default: {},
+    // n8n answers a preflight by itself, and lets the page of any origin pass where no list is saved.
+    default: { allowedOrigins: 'none' },
     options: [
       {
         displayName: 'Allowed Hosts',
@@ -140,7 +141,7 @@ export const triggerProperties: INodeProperties[] = [
         default: '',
         placeholder: 'https://chat.example.com',
         description:
-          'Comma-separated web origins whose pages may call this endpoint, without spaces. Programs send no origin and are not affected. Empty: no page may.',
+          'Comma-separated web origins whose pages may call this endpoint, without spaces. Programs send no origin and are not affected. The word none: no page may.',
       },
     ],
   },
