@@ -23,7 +23,7 @@ describe.each(hosts())('clients of agent frameworks on n8n $version', (host) => 
     beforeAll(async () => {
       experience = await use(surface.url, surface.bearer, [
         { name: 'n8n_list_workflows', args: { name: surface.workflowName } },
-        { name: 'n8n_get_workflow_summary', args: { workflow_id: 'no such workflow' } },
+        { name: 'n8n_get_workflow_summary', args: { workflow_id: 'no-such-workflow' } },
       ]);
     });
 
@@ -49,7 +49,8 @@ describe.each(hosts())('clients of agent frameworks on n8n $version', (host) => 
     it('says that it is not let in under a wrong bearer', async () => {
       const { tools, error } = await use(surface.url, wrong, []);
       expect(tools).toEqual([]);
-      expect(error).toMatch(/401|bearer is not known|[Uu]nauthorized/);
+      // mcp-remote offers to sign in, where n8n 2.x has an OAuth server of its own.
+      expect(error).toMatch(/401|bearer is not known|unauthorized|running the sign-in/i);
     });
   });
 
