@@ -4,28 +4,31 @@ import { reviewServer } from '../../support/clientNodes';
 import { startSuiteTools } from '../../support/conformanceTools';
 import { going, useHarness } from './harness';
 
-const { own, client } = useHarness();
+const harness = useHarness();
 
-async function reviewed(): Promise<{ endpoint: string; allowlist: Allowlist }> {
-  const { endpoint } = own(await startSuiteTools());
-  const { server, pins } = await reviewServer(endpoint);
-  const tools = pins('test_tool_with_progress', 'test_tool_with_logging', 'test_simple_text');
-  return { endpoint, allowlist: parseAllowlist({ server, tools, catalogue: '', reviewed: undefined }) };
+async function reviewedTools(): Promise<{ endpoint: string; allowlist: Allowlist }> {
+  const { endpoint } = harness.own(await startSuiteTools());
+  const reviewed = await reviewServer(endpoint);
+  const tools = reviewed.pins('test_tool_with_progress', 'test_tool_with_logging', 'test_simple_text');
+  return {
+    endpoint,
+    allowlist: parseAllowlist({ server: reviewed.server, tools, catalogue: '', reviewed: undefined }),
+  };
 }
 
 describe('what a foreign server tells during a call', () => {
   test('is handed on to who asked for it: how far it is', async () => {
-    const { endpoint, allowlist } = await reviewed();
+    const { endpoint, allowlist } = await reviewedTools();
     const told: CallReport[] = [];
-    const { server } = client(endpoint);
+    const { server } = harness.client(endpoint);
     await server.call(allowlist, 'test_tool_with_progress', {}, going(), (report) => told.push(report));
     expect(told).toMatchObject([0, 50, 100].map((progress) => ({ kind: 'progress', progress, total: 100 })));
   });
 
   test('is handed on to who asked for it: what it logs', async () => {
-    const { endpoint, allowlist } = await reviewed();
+    const { endpoint, allowlist } = await reviewedTools();
     const told: CallReport[] = [];
-    const { server } = client(endpoint);
+    const { server } = harness.client(endpoint);
     await server.call(allowlist, 'test_tool_with_logging', {}, going(), (report) => told.push(report));
     expect(told).toMatchObject([
       { kind: 'log', level: 'info', data: 'Tool execution started' },
@@ -35,16 +38,16 @@ describe('what a foreign server tells during a call', () => {
   });
 
   test('is not asked for where nobody listens', async () => {
-    const { endpoint, allowlist } = await reviewed();
-    const { server } = client(endpoint);
+    const { endpoint, allowlist } = await reviewedTools();
+    const { server } = harness.client(endpoint);
     const outcome = await server.call(allowlist, 'test_tool_with_progress', {}, going());
     expect(outcome.content).toEqual([{ type: 'text', text: 'Done.' }]);
   });
 
   test('is nobody’s when two calls run over one connection, for a log message names no call', async () => {
-    const { endpoint, allowlist } = await reviewed();
+    const { endpoint, allowlist } = await reviewedTools();
     const told: CallReport[] = [];
-    const { server } = client(endpoint);
+    const { server } = harness.client(endpoint);
     const report = (one: CallReport) => told.push(one);
     await Promise.all([
       server.call(allowlist, 'test_tool_with_logging', {}, going(), report),
