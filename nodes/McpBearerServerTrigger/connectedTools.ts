@@ -94,7 +94,7 @@ export function connectedAbilities(context: unknown): { logs: boolean; hasResour
     logs: nodes.some(({ type }) => type.endsWith('.mcpAllowlistClientTool')),
     hasResources: nodes.some(({ type, parameters: { definition } }) => {
       return (
-        type.endsWith('.mcpReadTool') &&
+        /\.mcp(?:Read|S3Read|NamedQuery)Tool$/.test(type) &&
         typeof definition === 'string' &&
         definition.includes('"uri_template"')
       );
