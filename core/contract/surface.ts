@@ -3,8 +3,9 @@ import { limitsSchema } from '../policy/limits';
 import { SHA256_PATTERN, sha256Of } from './canonical';
 import { definitionOf, prepareOperation } from './definition';
 import { jsonSchemaSchema } from './operation';
-import { cataloguePin, pinOf } from './pin';
+import { cataloguePin, pinOf, resourcePinOf, type ToolDescriptor } from './pin';
 import type { NodeRequest } from './request';
+import { resourceSchema, type ResourceDeclaration } from './resource';
 import type { Contract } from './schema';
 import { APPLICATION_ID_PATTERN } from './vocabulary';
 
@@ -39,7 +40,22 @@ const servedToolSchema = z.strictObject({
   definition_sha256: sha256.nullable(),
   /** Of a native tool: the node as it has to be; `{base_url}` stands for the address of the application. */
   node: pinnedNodeSchema.optional(),
+  resource: resourceSchema.optional(),
 });
+
+interface Visible {
+  readonly descriptor: ToolDescriptor;
+  readonly pin: string;
+  readonly resource?: ResourceDeclaration | undefined;
+}
+
+/** Pins of everything that is listed: as a tool, as a resource, or as both. */
+function visiblePins(tools: readonly Visible[]): string[] {
+  return tools.flatMap(({ descriptor, pin, resource }) => [
+    ...(resource?.expose === 'resource' ? [] : [pin]),
+    ...(resource === undefined ? [] : [resourcePinOf(descriptor, resource)]),
+  ]);
+}
 
 /** The pinned contract as the Server Trigger carries it: enough to answer every list without supplying a tool. */
 export const surfaceSchema = z
@@ -69,7 +85,7 @@ export const surfaceSchema = z
         });
       }
     });
-    if (cataloguePin(rest.tools.map((tool) => tool.pin)) !== rest.catalogue_pin) {
+    if (cataloguePin(visiblePins(rest.tools)) !== rest.catalogue_pin) {
       context.addIssue({ code: 'custom', path: ['catalogue_pin'], message: 'does not match the pins' });
     }
   });
@@ -85,20 +101,30 @@ export function nodeOf({ description }: Contract['operations'][number], { node }
 export function surfaceOf(contract: Contract): Surface {
   const tools = contract.operations.map((operation) => {
     const { descriptor, pin, definitionSha256 } = prepareOperation(definitionOf(contract, operation));
-    return operation.request.kind === 'node'
-      ? { descriptor, pin, definition_sha256: null, node: nodeOf(operation, operation.request) }
-      : { descriptor, pin, definition_sha256: definitionSha256 };
+    const { resource, request } = operation;
+    return {
+      descriptor,
+      pin,
+      definition_sha256: request.kind === 'node' ? null : definitionSha256,
+      ...(request.kind === 'node' ? { node: nodeOf(operation, request) } : {}),
+      ...(resource ? { resource } : {}),
+    };
   });
   const rest = {
     application_id: contract.application_id,
     name: contract.name,
     instructions: contract.instructions.trim(),
     contract_sha256: sha256Of(contract),
-    catalogue_pin: cataloguePin(tools.map((tool) => tool.pin)),
+    catalogue_pin: cataloguePin(visiblePins(tools)),
     allowed_consumers: contract.allowed_consumers,
     credential_subject: contract.credential?.owner ?? null,
     limits: contract.limits,
     tools,
   };
   return { ...rest, surface_sha256: sha256Of(rest) };
+}
+
+/** The tools that `tools/list` shows; what is read as a resource only is none of them. */
+export function listedTools(surface: Surface): Surface['tools'] {
+  return surface.tools.filter(({ resource }) => resource?.expose !== 'resource');
 }

@@ -20,8 +20,9 @@ import { parseConsumers } from '../../core/server/consumers';
 import { refusalAnswer } from '../../core/server/outbound';
 import { serve } from '../../core/server/serve';
 import { packVersion } from '../../core/version';
-import { allowedOriginsOf, applicationIdOf, consumersOf, recordingOf, servedSurface } from './configuration';
+import { applicationIdOf, consumersOf, recordingOf, servedSurface } from './configuration';
 import { connectedTools } from './connectedTools';
+import { hostingOf } from './hosting';
 import { inboundOf, send } from './http';
 import { triggerProperties } from './properties';
 import { webhookFields } from './webhookFields';
@@ -159,7 +160,7 @@ async function answer(context: IWebhookFunctions): Promise<IWebhookResponseData>
     applicationId: applicationIdOf(context),
     consumers: async () => await consumersOf(context),
     surface: () => servedSurface(context, tools),
-    allowedOrigins: allowedOriginsOf(context),
+    ...hostingOf(context),
     gate,
     gateKey: `${context.getWorkflow().id ?? ''}/${context.getNode().id}`,
     serverVersion: packVersion,

@@ -31,6 +31,8 @@ export interface HandMadeWishes {
   granted?: readonly string[];
   limits?: Partial<Limits>;
   recording?: 'all' | 'refusals' | 'none';
+  /** The options of the trigger. */
+  options?: object;
   consumers?: readonly WantedConsumer[];
   /** Wired to the trigger's main output. */
   audit?: ToolNode;
@@ -57,7 +59,7 @@ export async function createHandMade(host: AttachedHost, wishes: HandMadeWishes)
     toolNames: [...wishes.toolNames],
     limits: { ...LIMITS, ...wishes.limits },
     recording: wishes.recording ?? 'none',
-    options: {},
+    options: wishes.options ?? {},
   });
   trigger.webhookId = randomUUID();
   if (credential) trigger.credentials = { mcpConsumersApi: { id: credential.id, name: credential.name } };
