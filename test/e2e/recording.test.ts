@@ -27,6 +27,7 @@ const AUDIT_FIELDS = [
   'duration_ms',
   'request_bytes',
   'response_bytes',
+  'undelivered_before',
 ];
 
 interface Asked {

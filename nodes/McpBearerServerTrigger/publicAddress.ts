@@ -1,0 +1,35 @@
+import type { IWebhookFunctions } from 'n8n-workflow';
+import { METADATA_SUFFIX } from '../../core/server/metadata';
+import { staticText } from '../shared/staticParameter';
+
+/** n8n's first path segment for what MCP triggers serve, as long as `N8N_ENDPOINT_MCP` says nothing else. */
+const SEGMENT = 'mcp';
+
+/**
+ * The address of the endpoint as clients know it: what the operator says, else what n8n is told to be reached at
+ * (`WEBHOOK_URL`). Never what a request claims, since whoever sends it could point clients elsewhere.
+ */
+export function publicAddress(context: IWebhookFunctions): string | undefined {
+  const said = optionText(context, 'publicAddress');
+  if (said !== '') return URL.canParse(said) ? new URL(said).href : undefined;
+  const told = context.getNodeWebhookUrl('default');
+  if (told === undefined || !URL.canParse(told)) return undefined;
+  const url = new URL(told);
+  // n8n 1.100.1 says /webhook/<path> here, although it serves /mcp/<path>.
+  const path = staticText(context.getNode(), 'path').replace(/^\/+|\/+$/g, '');
+  const prefix = url.pathname.endsWith(`/webhook/${path}`) ? `/webhook/${path}`.length : 0;
+  if (prefix > 0) url.pathname = `${url.pathname.slice(0, -prefix)}/${SEGMENT}/${path}`;
+  return url.href;
+}
+
+/** Where the metadata of the endpoint is. A proxy may serve it at the well-known path of the host as well. */
+export function metadataAddress(context: IWebhookFunctions): string | undefined {
+  const address = publicAddress(context);
+  return address === undefined ? undefined : `${address.replace(/\/+$/, '')}${METADATA_SUFFIX}`;
+}
+
+function optionText(context: IWebhookFunctions, name: string): string {
+  const options = context.getNode().parameters['options'] as Record<string, unknown> | undefined;
+  const value = options?.[name];
+  return typeof value === 'string' && !value.startsWith('=') ? value.trim() : '';
+}
