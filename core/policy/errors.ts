@@ -81,6 +81,7 @@ export const ERROR_RULES = {
   call_cancelled: result('error'),
   credential_missing: result('error'),
   principal_not_read_only: result('refused'),
+  consumer_secret_missing: result('refused'),
 
   // A foreign MCP server and what was pinned of it.
   endpoint_invalid: result('refused'),

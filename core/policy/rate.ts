@@ -24,7 +24,10 @@ export class RateLimiter {
     const fullAt = Math.min(Math.max(this.#fullAt.get(key) ?? now, now), now + MINUTE_MS);
     const missing = fullAt + interval - now - MINUTE_MS;
     // Sums of fractions: what is less than a millionth of a millisecond is nothing.
-    if (missing > 1e-6) return Math.ceil(missing / 1_000);
+    if (missing > 1e-6) {
+      this.#fullAt.set(key, fullAt);
+      return Math.ceil(missing / 1_000);
+    }
     if (this.#fullAt.size >= SWEEP_AT && !this.#fullAt.has(key)) this.#sweep(now);
     this.#fullAt.set(key, fullAt + interval);
     return 0;

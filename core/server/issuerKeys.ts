@@ -152,7 +152,13 @@ export class RemoteKeys {
   /** One GET, bounded in time and bytes. A redirect is a failure: only the address that was reviewed is asked. */
   async #body(): Promise<unknown> {
     const signal = AbortSignal.timeout(FETCH_MS);
-    const response = await this.transport({ url: this.url, headers: { accept: 'application/json' }, signal });
+    const response = await this.transport({
+      method: 'GET',
+      url: this.url,
+      headers: { accept: 'application/json' },
+      body: undefined,
+      signal,
+    });
     if (response.status !== 200) {
       response.discard();
       throw unusable(`their address answers ${String(response.status)}`);

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { SignJWT, type JWTPayload, type JWTHeaderParameters } from 'jose';
+import { SignJWT, type JWTHeaderParameters } from 'jose';
 import { parseIssuer, type Issuer } from '../../../core/server/issuer';
 import type { UpstreamTransport } from '../../../core/upstream/transport';
 
@@ -37,7 +37,7 @@ export const keySetOf = (...keys: readonly SigningKey[]): { keys: object[] } => 
 });
 
 export interface TokenWishes {
-  readonly claims?: JWTPayload;
+  readonly claims?: Record<string, unknown>;
   readonly header?: Partial<JWTHeaderParameters> & Record<string, unknown>;
 }
 
