@@ -4,6 +4,7 @@ import { argumentName } from '../../core/contract/request';
 import { AUTHENTICATION_KINDS } from '../../core/contract/schema';
 import { APPLICATION_ID_PATTERN, TOOL_NAME_PATTERN } from '../../core/contract/vocabulary';
 import { limitsSchema } from '../../core/policy/limits';
+import { MOST_CONCURRENT_CALLS, MOST_REQUESTS_PER_MINUTE } from '../../core/server/consumerLimits';
 
 const applicationId = z
   .string()
@@ -35,6 +36,18 @@ const consumerSchema = z
       .describe('SHA-256 of its bearer, where the bearer itself is nobody else’s business.'),
     expires_at: z.iso.datetime({ offset: true }).optional(),
     tenant: z.string().min(1).max(200).optional(),
+    requests_per_minute: z
+      .int()
+      .min(1)
+      .max(MOST_REQUESTS_PER_MINUTE)
+      .optional()
+      .describe('Most requests per minute at each surface, in each process of n8n.'),
+    concurrent_calls: z
+      .int()
+      .min(1)
+      .max(MOST_CONCURRENT_CALLS)
+      .optional()
+      .describe('Most calls at the same time at each surface, in each process of n8n.'),
     transports: z.array(transport).min(1).default(['streamable_http']),
     auths: z.array(auth).min(1).default(['bearer_token']),
   })

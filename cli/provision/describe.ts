@@ -1,5 +1,5 @@
 import type { Change } from './compare';
-import type { DesiredSurface } from './desired';
+import { limitsOf, type DesiredSurface } from './desired';
 import { matchesFingerprint } from './fingerprint';
 import type { ServedLedger } from './ledger';
 import { secretIn, upstreamData } from './upstreamKinds';
@@ -59,9 +59,16 @@ function asRecorded(kind: Kind, recorded: ServedLedger[Kind], desired: DesiredSu
       : upstreamData(upstream, secretIn(desired.upstream.data));
   }
   const { values } = desired.consumers.data.consumers;
-  const rows = (recorded as ServedLedger['consumers']).rows.map(({ id, tools, expires_at, tenant }) => {
-    const row = values.find((one) => one.id === id);
-    return row && { ...row, tools: tools.join(', '), expiresAt: expires_at ?? '', tenant: tenant ?? '' };
+  const rows = (recorded as ServedLedger['consumers']).rows.map((told) => {
+    const row = values.find((one) => one.id === told.id);
+    if (!row) return undefined;
+    const { requestsPerMinute: _rate, concurrentCalls: _calls, ...rest } = row;
+    const { tools, expires_at, tenant } = told;
+    return {
+      ...rest,
+      ...{ tools: tools.join(', '), expiresAt: expires_at ?? '', tenant: tenant ?? '' },
+      ...limitsOf(told),
+    };
   });
   return rows.includes(undefined) ? undefined : { consumers: { values: rows } };
 }

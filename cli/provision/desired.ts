@@ -27,6 +27,9 @@ export interface ConsumerRow {
   readonly tools: string;
   readonly expiresAt: string;
   readonly tenant: string;
+  /** Absent without one, so that what was written before there were such limits is no change. */
+  readonly requestsPerMinute?: number;
+  readonly concurrentCalls?: number;
 }
 
 /** What n8n is to hold for one enabled surface. */
@@ -94,11 +97,13 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
     consumers: { name: consumersName(name), data: { consumers: { values: rows } } },
     upstream,
     described: {
-      rows: rows.map(({ id, tools, expiresAt, tenant }) => ({
+      rows: rows.map(({ id, tools, expiresAt, tenant, requestsPerMinute, concurrentCalls }) => ({
         id,
         tools: tools.split(', '),
         expires_at: expiresAt || null,
         tenant: tenant || null,
+        ...(requestsPerMinute === undefined ? {} : { requests_per_minute: requestsPerMinute }),
+        ...(concurrentCalls === undefined ? {} : { concurrent_calls: concurrentCalls }),
       })),
       upstream: described,
     },
@@ -128,6 +133,19 @@ async function rowOf(
     tools: tools.join(', '),
     expiresAt: consumer.expires_at ?? '',
     tenant: consumer.tenant ?? '',
+    ...limitsOf(consumer),
+  };
+}
+
+/** The limits of a consumer as its row holds them: those that are there. */
+export function limitsOf(given: {
+  readonly requests_per_minute?: number | undefined;
+  readonly concurrent_calls?: number | undefined;
+}): Pick<ConsumerRow, 'requestsPerMinute' | 'concurrentCalls'> {
+  const { requests_per_minute: rate, concurrent_calls: calls } = given;
+  return {
+    ...(rate === undefined ? {} : { requestsPerMinute: rate }),
+    ...(calls === undefined ? {} : { concurrentCalls: calls }),
   };
 }
 

@@ -12,6 +12,8 @@ const servedSchema = z.strictObject({
         tools: z.array(z.string()),
         expires_at: z.string().nullable(),
         tenant: z.string().nullable(),
+        requests_per_minute: z.number().optional(),
+        concurrent_calls: z.number().optional(),
       }),
     ),
   }),

@@ -22,7 +22,7 @@ import { serveMetadata } from '../../core/server/serveMetadata';
 import { refusalAnswer } from '../../core/server/outbound';
 import { serve } from '../../core/server/serve';
 import { packVersion } from '../../core/version';
-import { deliver, kindOf, outletOf, reportArrival, surfaceKeyOf } from './auditDelivery';
+import { deliver, deliverFailure, outletOf, reportArrival, surfaceKeyOf } from './auditDelivery';
 import { allowedOriginsOf, applicationIdOf, recordingOf, servedSurface } from './configuration';
 import { connectedTools } from './connectedTools';
 import { inboundOf, send } from './http';
@@ -178,9 +178,9 @@ export class McpBearerServerTrigger implements INodeType {
       return await (this.getWebhookName() === 'setup' ? answerMetadata(this) : answer(this));
     } catch (error) {
       // n8n would answer an exception with its own error, stack included where it runs for development.
-      send(this.getResponseObject(), refusalAnswer(INTERNAL, null));
-      this.logger.warn(`mcp_cause ${kindOf(error)}`);
-      return { noWebhookResponse: true };
+      const refusal = refusalAnswer(INTERNAL, null);
+      send(this.getResponseObject(), refusal);
+      return deliverFailure(this, refusal, error);
     }
   }
 

@@ -1,7 +1,10 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { auditLine, isRecorded, type AuditEvent, type Recording } from '../../core/policy/audit';
+import { randomUUID } from 'node:crypto';
+import { auditEvent, auditLine, isRecorded, type AuditEvent, type Recording } from '../../core/policy/audit';
 import { AuditOutlet } from '../../core/policy/auditOutlet';
 import { PolicyError } from '../../core/policy/errors';
+import { utf8Bytes } from '../../core/policy/limits';
+import type { OutboundAnswer } from '../../core/server/outbound';
 import type { Served } from '../../core/server/serve';
 
 /** One per surface of this process. */
@@ -40,13 +43,35 @@ export function deliver(
   return { noWebhookResponse: true, ...(isHanded ? { workflowData: [[{ json: { ...audit } }]] } : {}) };
 }
 
+/** The event of a request that failed before anything was known of it. */
+export function deliverFailure(
+  context: IWebhookFunctions,
+  answer: OutboundAnswer,
+  cause: unknown,
+): IWebhookResponseData {
+  const audit = auditEvent({
+    arrived: Date.now(),
+    correlation_id: randomUUID(),
+    provider_application_id: 'unconfigured',
+    consumer_application_id: null,
+    tool: undefined,
+    credential_subject: null,
+    code: 'internal_error',
+    duration_ms: 0,
+    request_bytes: 0,
+    response_bytes: utf8Bytes(answer.body),
+    undelivered_before: outletOf(surfaceKeyOf(context)).takeUndelivered(Date.now()),
+  });
+  return deliver(context, { answer, audit, isCall: false, cause }, 'none');
+}
+
 /** The execution that an event has started reports that it has begun. */
 export function reportArrival(surfaceKey: string, { correlation_id: id }: Partial<AuditEvent>): void {
   if (typeof id === 'string') outletOf(surfaceKey).arrived(id);
 }
 
 /** What a cause may show in a log: its own sentence if it is ours, else only its kind. Foreign texts hold addresses. */
-export function kindOf(cause: unknown): string {
+function kindOf(cause: unknown): string {
   if (cause instanceof PolicyError) return `${cause.code}: ${cause.message}`;
   if (!(cause instanceof Error)) return 'unknown';
   const { code } = cause as NodeJS.ErrnoException;

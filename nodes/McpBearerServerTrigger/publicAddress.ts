@@ -15,11 +15,15 @@ export function publicAddress(context: IWebhookFunctions): string | undefined {
   const told = context.getNodeWebhookUrl('default');
   if (told === undefined || !URL.canParse(told)) return undefined;
   const url = new URL(told);
-  // n8n 1.100.1 says /webhook/<path> here, although it serves /mcp/<path>.
-  const path = staticText(context.getNode(), 'path').replace(/^\/+|\/+$/g, '');
-  const prefix = url.pathname.endsWith(`/webhook/${path}`) ? `/webhook/${path}`.length : 0;
-  if (prefix > 0) url.pathname = `${url.pathname.slice(0, -prefix)}/${SEGMENT}/${path}`;
+  url.pathname = withoutWebhook(url.pathname, staticText(context.getNode(), 'path'));
   return url.href;
+}
+
+/** n8n 1.100.1 says /webhook/<path> of what it serves under /mcp/<path>. */
+function withoutWebhook(pathname: string, given: string): string {
+  const path = given.replace(/^\/+|\/+$/g, '');
+  const end = `/webhook/${path}`;
+  return pathname.endsWith(end) ? `${pathname.slice(0, -end.length)}/${SEGMENT}/${path}` : pathname;
 }
 
 /** Where the metadata of the endpoint is. A proxy may serve it at the well-known path of the host as well. */

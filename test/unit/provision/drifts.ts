@@ -287,6 +287,19 @@ export const OF_OPERATOR: readonly Drift[] = [
     happen: (o) => Object.assign(o.draft.consumers[0] ?? {}, { tenant: 'north' }),
   },
   {
+    name: 'the rate of a consumer',
+    shown: [/^consumers\.client-claude\.requests_per_minute$/],
+    happen: (o) => Object.assign(o.draft.consumers[0] ?? {}, { requests_per_minute: 600 }),
+  },
+  {
+    name: 'the concurrency of a consumer and the bearer of another',
+    shown: [/^consumers\.client-claude\.concurrent_calls$/, /^consumers secret$/],
+    happen: (o) => {
+      o.secret('web-app-openwebui');
+      Object.assign(o.draft.consumers[0] ?? {}, { concurrent_calls: 2 });
+    },
+  },
+  {
     name: 'the tools of a consumer',
     shown: [/^consumers\.client-claude\.tools$/],
     happen: (o) => (surfaceOf(o)['consumer_tools'] = { 'client-claude': ['n8n_list_workflows'] }),
