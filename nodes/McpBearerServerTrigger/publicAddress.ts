@@ -12,11 +12,20 @@ const SEGMENT = 'mcp';
 export function publicAddress(context: IWebhookFunctions): string | undefined {
   const said = optionText(context, 'publicAddress');
   if (said !== '') return URL.canParse(said) ? new URL(said).href : undefined;
-  const told = context.getNodeWebhookUrl('default');
+  const told = toldAddress(context);
   if (told === undefined || !URL.canParse(told)) return undefined;
   const url = new URL(told);
   url.pathname = withoutWebhook(url.pathname, staticText(context.getNode(), 'path'));
   return url.href;
+}
+
+function toldAddress(context: IWebhookFunctions): string | undefined {
+  try {
+    return context.getNodeWebhookUrl('default');
+  } catch {
+    // A challenge without the address is better than none.
+    return undefined;
+  }
 }
 
 /** n8n 1.100.1 says /webhook/<path> of what it serves under /mcp/<path>. */
