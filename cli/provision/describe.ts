@@ -2,7 +2,7 @@ import type { Change } from './compare';
 import { limitsOf, type DesiredSurface } from './desired';
 import { matchesFingerprint } from './fingerprint';
 import type { ServedLedger } from './ledger';
-import { secretIn, upstreamData } from './upstreamKinds';
+import { consumerSecretsIn, secretIn, upstreamData } from './upstreamKinds';
 
 type Kind = keyof ServedLedger;
 
@@ -54,9 +54,11 @@ function asRecorded(kind: Kind, recorded: ServedLedger[Kind], desired: DesiredSu
   if (kind === 'upstream') {
     const upstream = recorded as ServedLedger['upstream'];
     // An address without authentication has no secret, and a secret cannot have changed where none was.
-    return upstream.authentication === 'none'
-      ? undefined
-      : upstreamData(upstream, secretIn(desired.upstream.data));
+    if (upstream.authentication === 'none') return undefined;
+    // Nor can it be told where it is about other consumers than before.
+    if (upstream.secret_consumers !== desired.described.upstream.secret_consumers) return undefined;
+    const { data } = desired.upstream;
+    return upstreamData(upstream, secretIn(data), consumerSecretsIn(data));
   }
   const { values } = desired.consumers.data.consumers;
   const rows = (recorded as ServedLedger['consumers']).rows.map((told) => {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { sha256Of } from '../../core/contract/canonical';
+import { canonicalJson, sha256Of } from '../../core/contract/canonical';
 import type { Contract } from '../../core/contract/schema';
 import { sha256 } from '../../core/server/bearer';
 import { OperatorError } from '../operator/error';
@@ -82,11 +82,13 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
   refuseShared(applicationId, rows);
   const { secret: reference } = surface.upstream;
   const described = describe(surface.upstream, contract);
-  const data = upstreamData(described, reference === undefined ? '' : await secretOf(reference));
+  const consumerSecrets = await consumerSecretsOf(surface, secretOf);
+  const own = reference === undefined ? '' : await secretOf(reference);
+  const data = upstreamData(described, own, consumerSecrets);
   refuseUnusable(data);
   const upstream = {
     ...{ name: upstreamName(name), type: upstreamTypeOf(contract), data },
-    with: (secret: string) => upstreamData(described, secret),
+    with: (secret: string) => upstreamData(described, secret, consumerSecrets),
   };
   return {
     applicationId,
@@ -108,6 +110,18 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
       upstream: described,
     },
   };
+}
+
+/** The secrets by consumer as the credential holds them; `undefined` where there are none. */
+async function consumerSecretsOf(
+  { upstream }: OperatorSurface,
+  secretOf: (reference: string) => Promise<string>,
+): Promise<string | undefined> {
+  const references = 'consumer_secrets' in upstream ? upstream.consumer_secrets : undefined;
+  if (references === undefined) return undefined;
+  const secrets: Record<string, string> = {};
+  for (const [id, reference] of Object.entries(references)) secrets[id] = await secretOf(reference);
+  return canonicalJson(secrets);
 }
 
 function consumerOf({ consumers }: OperatorFile, id: string): OperatorConsumer {

@@ -23,6 +23,8 @@ const servedSchema = z.strictObject({
     name: z.string(),
     settings: z.string().default(''),
     test_path: z.string(),
+    /** Whose secrets are there, by commas. */
+    secret_consumers: z.string().optional(),
   }),
 });
 

@@ -63,6 +63,11 @@ export function forTest(credential: ConsumersUpstreamCredential): UpstreamCreden
   return (credential.secret ?? '') === '' ? { ...credential, ...first } : credential;
 }
 
+/** Who has a secret of its own. @throws PolicyError `credential_missing` for a map that cannot be used */
+export function consumersIn({ consumerSecrets = '' }: ConsumersUpstreamCredential): string[] {
+  return consumerSecrets.trim() === '' ? [] : [...parse(consumerSecrets.trim()).keys()];
+}
+
 function unusable(reason: string): PolicyError {
   return new PolicyError(
     'credential_missing',

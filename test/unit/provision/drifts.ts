@@ -264,6 +264,14 @@ export const OF_OPERATOR: readonly Drift[] = [
     happen: (o) => o.secret(`${SURFACE}.upstream`),
   },
   {
+    name: 'the secret of the upstream to one for each consumer',
+    shown: [/^upstream\.secret_consumers$/],
+    happen: (o) =>
+      Object.assign(surfaceOf(o)['upstream'] as object, {
+        consumer_secrets: { 'client-claude': `file:${o.secret('claude.upstream')}` },
+      }),
+  },
+  {
     name: 'the bearer of a consumer',
     shown: [/^consumers secret$/],
     happen: (o) => o.secret('client-claude'),
