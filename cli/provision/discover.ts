@@ -1,6 +1,6 @@
 import { cataloguePin } from '../../core/contract/pin';
 import { sha256Of } from '../../core/contract/canonical';
-import { surfaceOf } from '../../core/contract/surface';
+import { listedTools, surfaceOf } from '../../core/contract/surface';
 import { grantedTools } from '../operator/granted';
 import type { Operator, WantedSurface } from '../operator/load';
 import type { OperatorConsumer } from '../operator/schema';
@@ -99,7 +99,9 @@ function pairOf(
   const { application_id } = surface;
   const isNamed = surface.consumers.includes(consumer.id);
   const granted = isNamed ? grantedTools(surface, contract, consumer.id) : [];
-  const tools = surfaceOf(contract).tools.filter(({ descriptor }) => granted.includes(descriptor.name));
+  const tools = listedTools(surfaceOf(contract)).filter(({ descriptor }) =>
+    granted.includes(descriptor.name),
+  );
   const fault = firstFault({ surface, contract }, consumer, bearer, unreachable, now);
   return {
     application_id,

@@ -1,4 +1,4 @@
-import { surfaceOf, type Surface } from '../../core/contract/surface';
+import { listedTools, surfaceOf, type Surface } from '../../core/contract/surface';
 import { chosenSurfaces } from '../operator/chosen';
 import { grantedTools } from '../operator/granted';
 import type { Operator, WantedSurface } from '../operator/load';
@@ -118,7 +118,7 @@ async function verifyOne(
     await verifyExpired(endpoint, consumer.id, bearer.token, report, signal);
     return undefined;
   }
-  const expected = surface.tools.filter(({ descriptor }) => tools.includes(descriptor.name));
+  const expected = listedTools(surface).filter(({ descriptor }) => tools.includes(descriptor.name));
   return await verifyConsumer(
     endpoint,
     surface,

@@ -24,6 +24,13 @@ export interface ClientLog {
   debug(line: string): void;
 }
 
+/** What a server logs to its client; nothing of it is to be believed. */
+export interface ServerLog {
+  readonly level: unknown;
+  readonly data: unknown;
+  readonly logger?: string | undefined;
+}
+
 export interface ConnectOptions {
   readonly timeoutMs: number;
   /** Most bytes of one answer. */
@@ -33,6 +40,8 @@ export interface ConnectOptions {
   readonly log: ClientLog;
   /** Called when the server says that its list of tools has changed. */
   readonly onToolsChanged: () => void;
+  /** Called for every log message of the server. */
+  readonly onLog?: (message: ServerLog) => void;
   /** Called when the connection is over, whoever ended it. */
   readonly onClosed: () => void;
 }
@@ -176,7 +185,7 @@ async function handshake(
   access: ServerAccess,
   transport: Transport & { terminateSession?(): Promise<void> },
   kind: Connection['transport'],
-  { timeoutMs, signal, log, onToolsChanged, onClosed }: ConnectOptions,
+  { timeoutMs, signal, log, onToolsChanged, onLog, onClosed }: ConnectOptions,
   prior?: PriorDiscovery,
 ): Promise<Connection> {
   // No capability of ours is declared: tools are all that is used of a server.
@@ -193,6 +202,11 @@ async function handshake(
     );
   };
   client.setNotificationHandler('notifications/tools/list_changed', onToolsChanged);
+  if (onLog) {
+    client.setNotificationHandler('notifications/message', ({ params }) => {
+      onLog(params);
+    });
+  }
   client.onerror = (error) => {
     log.debug(`mcp_client_transport ${foreignText(error.message, 300, secretsOf(access))}`);
     // The stream of an old server is its session: opened again it would belong to another one.

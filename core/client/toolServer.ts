@@ -1,6 +1,7 @@
-import type { ReadResourceResult, Tool } from '@modelcontextprotocol/client';
+import type { Progress, ReadResourceResult, Tool } from '@modelcontextprotocol/client';
 import { PolicyError } from '../policy/errors';
 import { foreignText } from '../policy/redaction';
+import { isLogLevel, type Reporter } from '../policy/report';
 import type { ToolDescriptor } from '../contract/pin';
 import type { ServerAccess } from './access';
 import type { Allowlist } from './allowlist';
@@ -13,6 +14,7 @@ import {
   withDeadline,
   type ClientLog,
   type Connection,
+  type ServerLog,
 } from './connection';
 import { failureOf, isSessionLoss, SessionLoss } from './failure';
 import { compareIdentity, type ServerIdentity } from './identity';
@@ -37,6 +39,8 @@ export interface ServerSettings {
 const RELIST_AFTER_MS = 60_000;
 /** A list that changes while it is read is read again, but not for ever. */
 const MOST_READS = 3;
+/** Longest word on progress that is handed on. */
+const MESSAGE_CHARACTERS = 300;
 
 /**
  * One foreign server for one execution: one connection, one list, any number of calls. Nothing is opened before it is
@@ -53,6 +57,8 @@ export class ToolServer {
   /** Requests that wait for their answers, by connection. */
   readonly #underWay = new WeakMap<Connection, number>();
   readonly #lost = new Set<Connection>();
+  /** Who is told what, by calls that are under way. */
+  readonly #listeners = new Set<Reporter>();
   /** How often the server has said that its list has changed. */
   #changes = 0;
 
@@ -96,13 +102,23 @@ export class ToolServer {
    * the server has forgotten is opened again once, and everything is compared again before the call is repeated.
    *
    * @param given what the model or the workflow sent
+   * @param report is told what the server tells of its progress, and logs, until it answers
    * @throws PolicyError; an answer with `isError` is an outcome, not an error
    */
-  async call(allowlist: Allowlist, name: string, given: unknown, signal: AbortSignal): Promise<CallOutcome> {
+  async call(
+    allowlist: Allowlist,
+    name: string,
+    given: unknown,
+    signal: AbortSignal,
+    report?: Reporter,
+  ): Promise<CallOutcome> {
     return await this.#reopening(signal, async () => {
       const tool = await this.#usable(allowlist, name, signal);
       const args = argumentsFor(tool.descriptor.inputSchema, given);
-      return await this.#send(allowlist.server, tool, args, signal);
+      return await this.#relaying(
+        report,
+        async () => await this.#send(allowlist.server, tool, args, signal, report),
+      );
     });
   }
 
@@ -168,13 +184,19 @@ export class ToolServer {
     { descriptor: { name, inputSchema, outputSchema } }: ListedTool,
     args: Record<string, unknown>,
     signal: AbortSignal,
+    report: Reporter | undefined,
   ): Promise<CallOutcome> {
     const result = await this.#request(signal, async ({ client, identity }, options) => {
       // The list may be of an earlier execution; who answers now is known only now.
       this.#compareIdentity(pinned, identity);
       // The output schema is checked below, where a fault becomes one of our codes.
       const toolDefinition = { name, inputSchema } as Tool;
-      const request = { ...options, toolDefinition, allowInputRequired: true };
+      const request = {
+        ...options,
+        toolDefinition,
+        allowInputRequired: true,
+        ...(report ? { onprogress: this.#progressTo(report) } : {}),
+      };
       return await client.callTool({ name, arguments: args }, request);
     });
     const asked = inputAsked(result);
@@ -185,6 +207,34 @@ export class ToolServer {
     const outcome = outcomeOf(result, secretsOf(this.#access));
     checkStructured(outputSchema, outcome);
     return outcome;
+  }
+
+  /** Foreign words that may repeat what the server was shown. */
+  #progressTo(report: Reporter): (told: Progress) => void {
+    const secrets = secretsOf(this.#access);
+    return ({ progress, total, message }) => {
+      const shown = message === undefined ? undefined : foreignText(message, MESSAGE_CHARACTERS, secrets);
+      report({ kind: 'progress', progress, total, message: shown });
+    };
+  }
+
+  /** A log message names no request, so it belongs to a call only while that is the only one. */
+  async #relaying<T>(report: Reporter | undefined, work: () => Promise<T>): Promise<T> {
+    if (!report) return await work();
+    this.#listeners.add(report);
+    try {
+      return await work();
+    } finally {
+      this.#listeners.delete(report);
+    }
+  }
+
+  #relayLog({ level, data, logger }: ServerLog): void {
+    const [report, second] = this.#listeners;
+    if (!report || second || !isLogLevel(level)) return;
+    const secrets = secretsOf(this.#access);
+    const shown = logger === undefined ? undefined : foreignText(logger, 120, secrets);
+    report({ kind: 'log', level, data: withoutSecrets({ data }, secrets).data, logger: shown });
   }
 
   /** @throws PolicyError; SessionLoss, after which the connection is gone; whatever the SDK throws */
@@ -268,6 +318,9 @@ export class ToolServer {
           onToolsChanged: () => {
             this.#changes += 1;
             this.#forgetListing();
+          },
+          onLog: (message) => {
+            this.#relayLog(message);
           },
           onClosed: () => {
             this.#forget(shared);

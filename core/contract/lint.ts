@@ -4,6 +4,7 @@ import type { Fault } from './fault';
 import { operationFaults } from './lintOperation';
 import { settingsOf } from './lintRequest';
 import { contractSchema, dispositionSchema, sessionOf, type Contract, type Disposition } from './schema';
+import { resourceOverlaps } from './lintResource';
 import { readSource, type Source } from './source';
 import { surfaceOf } from './surface';
 import { namesIn } from './template';
@@ -84,6 +85,7 @@ function* semanticFaults(contract: Contract): Generator<Fault> {
   if (contract.limits.page_size > contract.limits.result_items) {
     yield [['limits', 'page_size'], 'must not be larger than result_items, which cuts every page'];
   }
+  yield* resourceOverlaps(contract.operations);
   for (const [index, operation] of contract.operations.entries()) {
     for (const [path, reason] of operationFaults(operation, contract)) {
       yield [['operations', index, ...path], reason];
@@ -143,7 +145,14 @@ function* authenticationFaults({ adapter, credential, operations }: Contract): G
 
 function* capabilityFaults({ capabilities, tools, operations }: Contract): Generator<Fault> {
   if (!capabilities.tools) yield [['capabilities', 'tools'], 'must be true: the surface serves tools'];
-  for (const capability of ['resources', 'prompts', 'sampling', 'elicitation', 'roots'] as const) {
+  const declared = operations.some(({ resource }) => resource !== undefined);
+  if (capabilities.resources !== declared) {
+    const reason = declared
+      ? 'true: an operation declares a resource'
+      : 'false: no operation declares a resource';
+    yield [['capabilities', 'resources'], `must be ${reason}`];
+  }
+  for (const capability of ['prompts', 'sampling', 'elicitation', 'roots'] as const) {
     if (capabilities[capability]) {
       yield [['capabilities', capability], 'is not served by this release and must be false'];
     }

@@ -2,6 +2,7 @@ import { dialectSchema } from './dialect';
 import type { Fault } from './fault';
 import { keepFaults } from './lintKeep';
 import { requestFaults } from './lintRequest';
+import { resourceFaults } from './lintResource';
 import type { Operation } from './operation';
 import type { JsonSchema } from './pin';
 import { recordOf } from './recordOf';
@@ -18,6 +19,7 @@ export function* operationFaults(operation: Operation, contract: Contract): Gene
   yield* inputFaults(input);
   yield* requestFaults(operation, contract);
   yield* kindFaults(operation, contract);
+  yield* resourceFaults(operation);
   yield* paginationFaults(operation);
   if (response.items === null && (pagination.style !== 'none' || response.map !== null)) {
     yield [['response', 'items'], 'is needed for pages and for map'];

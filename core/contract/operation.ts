@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PATH_PATTERN } from './paths';
 import { argumentName, requestSchema } from './request';
+import { resourceSchema } from './resource';
 import { TOOL_NAME_PATTERN } from './vocabulary';
 
 /** JSON Schema 2020-12 as data; what is inside is checked by `core/contract/lint`. */
@@ -151,6 +152,7 @@ export const operationSchema = z.strictObject({
   pagination: paginationSchema,
   response: responseSchema,
   errors: errorsSchema,
+  resource: resourceSchema.optional(),
 });
 
 export type Operation = z.infer<typeof operationSchema>;

@@ -1,4 +1,5 @@
 import { sha256Of } from './canonical';
+import type { ResourceDeclaration } from './resource';
 
 /** JSON Schema 2020-12 as data. */
 export type JsonSchema = Record<string, unknown>;
@@ -30,6 +31,14 @@ export interface ToolDescriptor {
 export function pinOf(tool: ToolDescriptor): string {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   return sha256Of(withoutUndefined({ name, title, description, inputSchema, outputSchema, annotations }));
+}
+
+/** The pin of a resource: SHA-256 over everything that a client can see of it in a list. */
+export function resourcePinOf(
+  { name, title, description }: ToolDescriptor,
+  { uri_template, mime_type }: ResourceDeclaration,
+): string {
+  return sha256Of(withoutUndefined({ uri_template, mime_type, name, title, description }));
 }
 
 /** The hash over the sorted pins of everything that a server lists. */

@@ -72,7 +72,8 @@ export function renderWorkflow(
       serve: 'contract',
       surface: JSON.stringify(surface, null, 2),
       recording: 'refusals',
-      options: {},
+      // n8n answers a preflight by itself, and lets the page of any origin pass where this is empty.
+      options: { allowedOrigins: 'none' },
     },
     webhookId: id('webhook'),
   };

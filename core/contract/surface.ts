@@ -3,7 +3,8 @@ import { limitsSchema } from '../policy/limits';
 import { SHA256_PATTERN, sha256Of } from './canonical';
 import { definitionOf, prepareOperation } from './definition';
 import { jsonSchemaSchema } from './operation';
-import { cataloguePin, pinOf } from './pin';
+import { cataloguePin, pinOf, resourcePinOf, type ToolDescriptor } from './pin';
+import { resourceSchema, type ResourceDeclaration } from './resource';
 import type { Contract } from './schema';
 import { APPLICATION_ID_PATTERN } from './vocabulary';
 
@@ -28,7 +29,22 @@ const servedToolSchema = z.strictObject({
   pin: sha256,
   /** Of a Read Tool: hash of its whole definition. Null for a native tool, which has none. */
   definition_sha256: sha256.nullable(),
+  resource: resourceSchema.optional(),
 });
+
+interface Visible {
+  readonly descriptor: ToolDescriptor;
+  readonly pin: string;
+  readonly resource?: ResourceDeclaration | undefined;
+}
+
+/** Pins of everything that is listed: as a tool, as a resource, or as both. */
+function visiblePins(tools: readonly Visible[]): string[] {
+  return tools.flatMap(({ descriptor, pin, resource }) => [
+    ...(resource?.expose === 'resource' ? [] : [pin]),
+    ...(resource === undefined ? [] : [resourcePinOf(descriptor, resource)]),
+  ]);
+}
 
 /** The pinned contract as the Server Trigger carries it: enough to answer every list without supplying a tool. */
 export const surfaceSchema = z
@@ -58,7 +74,7 @@ export const surfaceSchema = z
         });
       }
     });
-    if (cataloguePin(rest.tools.map((tool) => tool.pin)) !== rest.catalogue_pin) {
+    if (cataloguePin(visiblePins(rest.tools)) !== rest.catalogue_pin) {
       context.addIssue({ code: 'custom', path: ['catalogue_pin'], message: 'does not match the pins' });
     }
   });
@@ -69,18 +85,24 @@ export type Surface = z.infer<typeof surfaceSchema>;
 export function surfaceOf(contract: Contract): Surface {
   const tools = contract.operations.map((operation) => {
     const { descriptor, pin, definitionSha256 } = prepareOperation(definitionOf(contract, operation));
-    return { descriptor, pin, definition_sha256: definitionSha256 };
+    const { resource } = operation;
+    return { descriptor, pin, definition_sha256: definitionSha256, ...(resource ? { resource } : {}) };
   });
   const rest = {
     application_id: contract.application_id,
     name: contract.name,
     instructions: contract.instructions.trim(),
     contract_sha256: sha256Of(contract),
-    catalogue_pin: cataloguePin(tools.map((tool) => tool.pin)),
+    catalogue_pin: cataloguePin(visiblePins(tools)),
     allowed_consumers: contract.allowed_consumers,
     credential_subject: contract.credential?.owner ?? null,
     limits: contract.limits,
     tools,
   };
   return { ...rest, surface_sha256: sha256Of(rest) };
+}
+
+/** The tools that `tools/list` shows; what is read as a resource only is none of them. */
+export function listedTools(surface: Surface): Surface['tools'] {
+  return surface.tools.filter(({ resource }) => resource?.expose !== 'resource');
 }

@@ -46,6 +46,7 @@ export const ERROR_RULES = {
   insufficient_scope: http(403),
   consumer_not_allowed: http(403),
   origin_not_allowed: http(403),
+  host_not_allowed: http(403),
 
   // The HTTP request itself.
   method_not_allowed: http(405),
@@ -67,6 +68,8 @@ export const ERROR_RULES = {
   internal_error: { outcome: 'error', answer: 'http', http: 500, rpc: -32603 },
   method_unknown: rpc('refused', -32601),
   tool_unknown: rpc('refused', -32602),
+  resource_unknown: rpc('refused', -32602),
+  cursor_invalid: rpc('refused', -32602),
   tool_missing: rpc('error', -32603),
   schema_drift: rpc('error', -32603),
 

@@ -19,14 +19,18 @@ export async function callTool(exchange: Exchange): Promise<CallToolResult> {
   const { surface, consumer, call } = exchange;
   const granted = grantedNames(surface, consumer);
   const name = granted.find((known) => known === call?.name);
-  if (name === undefined) throw unknown(granted);
+  if (name === undefined) throw unknown(surface.pinned ? await toolNames(exchange) : granted);
   return await inPlace(exchange, async (signal) => {
     const served = await surface.find(name);
-    if (!served) throw unknown((await toolsOf(surface, consumer)).map((tool) => tool.name));
+    if (served?.resource?.expose === 'resource' || !served) throw unknown(await toolNames(exchange));
     const args = validateArguments(served.descriptor.inputSchema, call?.arguments);
     const result = await invoke(await served.connect(), args, { ...exchange, signal });
     return bounded(result, surface.limits.response_bytes);
   });
+}
+
+async function toolNames({ surface, consumer }: Exchange): Promise<string[]> {
+  return (await toolsOf(surface, consumer)).map(({ name }) => name);
 }
 
 /**
@@ -43,11 +47,12 @@ export async function listTools(exchange: Exchange): Promise<readonly ToolDescri
 const LEFT_BEHIND_FACTOR = 20;
 
 /**
- * Runs work in one of the places of the consumer and of the surface. The place is free again when the work has really ended: a caller that
+ * Runs work in one of the places of the consumer and of the surface. They are free again when the work has really
+ * ended: a caller that
  * goes away does not make room for more of what still runs.
  */
-async function inPlace<T>(
-  { surface: { limits }, consumer, gate, gateKey, signal: caller }: Exchange,
+export async function inPlace<T>(
+  { surface: { limits }, consumer, gate, gateKey, signal: caller, report }: Exchange,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const leaveConsumer = enterAsConsumer(consumer, gate, gateKey);
@@ -64,8 +69,10 @@ async function inPlace<T>(
     leaveSurface();
     leaveConsumer();
   };
-  return await withinDeadline(limits.timeout_seconds, caller, async (signal) => {
-    const longest = limits.timeout_seconds * LEFT_BEHIND_FACTOR * 1_000;
+  // Where something may be told on the way, the answer is a stream, and both limits hold.
+  const seconds = report ? Math.min(limits.timeout_seconds, limits.stream_seconds) : limits.timeout_seconds;
+  return await withinDeadline(seconds, caller, async (signal) => {
+    const longest = seconds * LEFT_BEHIND_FACTOR * 1_000;
     const forced = setTimeout(leave, longest).unref();
     try {
       return await work(signal);
@@ -76,13 +83,14 @@ async function inPlace<T>(
   });
 }
 
-async function invoke(
+export async function invoke(
   tool: ConnectedTool,
   args: Record<string, unknown>,
-  { consumer, correlationId, signal }: Exchange,
+  { consumer, correlationId, signal, report }: Exchange,
 ): Promise<ToolResult> {
+  const { id, tenant } = consumer;
   try {
-    return await tool.invoke(args, { consumer: consumer.id, tenant: consumer.tenant, correlationId, signal });
+    return await tool.invoke(args, { consumer: id, tenant, correlationId, signal, report });
   } catch (error) {
     throw toPolicyError(error, 'tool_failed', 'The tool failed; the operator finds the cause in the log.');
   }
@@ -97,13 +105,19 @@ function bounded({ content, structuredContent }: ToolResult, limit: number): Cal
     content: [...content],
     ...(structuredContent === undefined ? {} : { structuredContent }),
   };
-  if (utf8Bytes(JSON.stringify(content)) > limit) {
-    throw new PolicyError(
-      'response_too_large',
-      `The result is larger than ${String(limit)} bytes; ask for less.`,
-    );
-  }
+  refuseLarge(content, limit);
+  // It mostly says the same again, so each has the limit for itself.
+  if (structuredContent !== undefined) refuseLarge(structuredContent, limit);
   return result;
+}
+
+/** A result is refused as a whole: half an image or half a JSON text is worth nothing. @throws PolicyError */
+export function refuseLarge(part: unknown, limit: number): void {
+  if (utf8Bytes(JSON.stringify(part)) <= limit) return;
+  throw new PolicyError(
+    'response_too_large',
+    `The result is larger than ${String(limit)} bytes; ask for less.`,
+  );
 }
 
 /** The form in which a model can read a failure and correct itself. */

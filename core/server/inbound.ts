@@ -1,5 +1,6 @@
 import { PolicyError } from '../policy/errors';
 import { DEEPEST_NESTING } from '../policy/limits';
+import type { OpenEventStream } from './eventStream';
 
 /** One HTTP request as the host received it. */
 export interface InboundRequest {
@@ -11,6 +12,10 @@ export interface InboundRequest {
   readonly bodyBytes: number;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
+  /** Whether the connection came in on the machine's own loopback address. */
+  readonly isLoopback?: boolean | undefined;
+  /** Opens a streamed answer; absent where the host cannot. */
+  readonly openStream?: OpenEventStream | undefined;
 }
 
 /** A JSON-RPC request or notification that has the right outer shape. */
@@ -109,33 +114,9 @@ export function echoableId(body: unknown): string | number | null {
   return typeof id === 'string' && id.length <= 256 ? id : null;
 }
 
-/**
- * Refuses a browser page of another origin. An absent `Origin` is fine: programs send none.
- *
- * @param allowed exact origins such as `https://chat.example.com`
- */
-export function checkOrigin(rawHeaders: readonly string[], allowed: ReadonlySet<string>): void {
-  for (const origin of headerValues(rawHeaders, 'origin')) {
-    if (!allowed.has(origin)) {
-      throw new PolicyError(
-        'origin_not_allowed',
-        'This web origin is not in the allowed origins of the surface.',
-      );
-    }
-  }
-}
-
-/**
- * Refuses a version header that is no protocol revision at all. Whether a revision is supported is for the protocol
- * layer, whose answer tells a client which ones are.
- */
-export function checkProtocolVersion(rawHeaders: readonly string[]): void {
-  for (const version of headerValues(rawHeaders, 'mcp-protocol-version')) {
-    if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) {
-      throw new PolicyError(
-        'protocol_version_unsupported',
-        'The header MCP-Protocol-Version must name a protocol revision such as 2025-11-25.',
-      );
-    }
-  }
+/** Whether a client takes a streamed answer: it has to say so by name. */
+export function acceptsEvents(rawHeaders: readonly string[]): boolean {
+  return headerValues(rawHeaders, 'accept')
+    .flatMap((value) => value.split(','))
+    .some((range) => /^\s*text\/event-stream\s*(?:;(?!\s*q=0(?:\.0*)?\s*$).*)?$/i.test(range));
 }

@@ -1,10 +1,12 @@
 import { ruleOf, type ErrorCode, type PolicyError } from '../policy/errors';
 
-/** A complete HTTP answer. Nothing is streamed by this release. */
+/** A complete HTTP answer, or what is left to say of one that was streamed. */
 export interface OutboundAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Bytes that went out as a stream; the host has nothing more to write then. */
+  readonly streamedBytes?: number;
 }
 
 /**
@@ -72,9 +74,16 @@ export function protocolRefusal(status: number, body: string): { code: ErrorCode
   const shown =
     error.code === INTERNAL_ERROR
       ? { code: INVALID_PARAMS, message: 'The params do not fit this method.', data: { code } }
-      : { ...error, data };
+      : // The sentence would repeat what the caller called a version; the data tell which ones there are.
+        {
+          ...error,
+          ...(code === 'protocol_version_unsupported' ? { message: UNSUPPORTED_VERSION } : {}),
+          data,
+        };
   return { code, body: JSON.stringify({ ...answer, error: shown }) };
 }
+
+const UNSUPPORTED_VERSION = 'This protocol revision is not spoken here.';
 
 /** JSON-RPC 2.0, section 5.1. */
 const INVALID_PARAMS = -32602;

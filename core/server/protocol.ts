@@ -3,36 +3,50 @@ import {
   isLegacyRequest,
   ProtocolError,
   Server,
-  WebStandardStreamableHTTPServerTransport,
-  type CallToolResult,
   type McpRequestContext,
-  type Tool,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { ToolDescriptor } from '../contract/pin';
-import { ruleOf, toPolicyError, type PolicyError } from '../policy/errors';
+import { PolicyError, ruleOf, toPolicyError, type ErrorCode } from '../policy/errors';
 import { callTool, failedResult, listTools } from './callTool';
 import type { Exchange } from './exchange';
 import type { JsonRpcMessage } from './inbound';
+import { asMcpResource, asMcpTemplate, asMcpTool } from './listed';
+import { LegacyTransport } from './legacyTransport';
+import { pageOf } from './listPage';
+import { reporterOf } from './notices';
+import { listResources, readResource } from './readResource';
+import { isTemplate } from '../contract/resource';
 
 // The low-level Server: tools are answered from pinned descriptors, not from registered callbacks with zod schemas.
 /* eslint-disable @typescript-eslint/no-deprecated */
 
+/** What the protocol layer answers; the body is empty where everything went into the stream. */
+export interface ProtocolAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
 /** The SDK wants an address; what it is does not matter. */
 const SHOWN_ADDRESS = 'http://mcp.invalid/';
 
-/** The 2026-07-28 leg. It holds nothing between requests, so one instance serves the process. */
-const modern = createMcpHandler((context) => serverOf(context), { legacy: 'reject' });
+type Era = 'legacy' | 'modern';
 
 /**
- * Answers one authenticated, well-formed message through the MCP SDK, in whichever protocol era the client speaks.
- * 2025-era clients are answered with one JSON body, so that a client that accepts only JSON is served too.
+ * The 2026-07-28 leg. It holds nothing between requests, so one instance serves the process. It answers with JSON
+ * unless something is told on the way, which is up to the exchange.
+ */
+const modern = createMcpHandler(serverOf, { legacy: 'reject', keepAliveMs: 0 });
+
+/**
+ * Answers one authenticated, well-formed message through the MCP SDK, in whichever protocol era the client speaks. The
+ * answer is one JSON body, unless a tool tells of its progress or logs, the client asked for that and takes a stream.
  */
 export async function answerMessage(
   message: JsonRpcMessage,
   headers: Headers,
   exchange: Exchange,
-): Promise<Response> {
-  // The SDK demands both types of every 2025-era client. What we send is JSON, which is all that these accept.
+): Promise<ProtocolAnswer> {
+  // The SDK demands both types of every client. What a client does not take, it is not sent: see the stream.
   headers.set('accept', 'application/json, text/event-stream');
   const request = new Request(SHOWN_ADDRESS, {
     method: 'POST',
@@ -40,21 +54,44 @@ export async function answerMessage(
     body: '{}',
     signal: exchange.signal,
   });
+  if (await isLegacyRequest(request, message)) return await answerLegacy(message, headers, exchange);
   const authInfo = { token: '', clientId: exchange.consumer.id, scopes: [], extra: { exchange } };
-  if (await isLegacyRequest(request, message)) return await answerLegacy(message, request, exchange);
-  return await modern.fetch(request, { authInfo, parsedBody: message });
+  const response = await modern.fetch(request, { authInfo, parsedBody: message });
+  const streamed = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (!streamed || !exchange.stream) return { status: response.status, body: await response.text() };
+  const { stream } = exchange;
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    stream.raw(decoder.decode(chunk as Uint8Array, { stream: true }));
+  }
+  return { status: response.status, body: '' };
 }
 
 async function answerLegacy(
   message: JsonRpcMessage,
-  request: Request,
+  headers: Headers,
   exchange: Exchange,
-): Promise<Response> {
-  const server = makeServer(exchange);
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+): Promise<ProtocolAnswer> {
+  const server = makeServer(exchange, 'legacy');
+  const transport = new LegacyTransport(exchange.stream);
   await server.connect(transport);
   try {
-    return await transport.handleRequest(request, { parsedBody: message });
+    const version = headers.get('mcp-protocol-version');
+    if (
+      version !== null &&
+      message.method !== 'initialize' &&
+      !transport.supportedVersions.includes(version)
+    ) {
+      throw new PolicyError(
+        'protocol_version_unsupported',
+        `This protocol revision is not spoken here; use one of ${transport.supportedVersions.join(', ')}.`,
+      );
+    }
+    const answer = await transport.exchange(message);
+    if (!answer) return { status: 202, body: '' };
+    if (!exchange.stream?.isOpen) return { status: 200, body: JSON.stringify(answer) };
+    exchange.stream.message(answer);
+    return { status: 200, body: '' };
   } finally {
     void server.close().catch(() => undefined);
   }
@@ -63,38 +100,108 @@ async function answerLegacy(
 function serverOf(context: McpRequestContext): Server {
   const exchange = context.authInfo?.extra?.['exchange'] as Exchange | undefined;
   if (!exchange) throw new Error('A request reached the protocol layer without having been authenticated.');
-  return makeServer(exchange);
+  return makeServer(exchange, 'modern');
 }
 
-function makeServer(exchange: Exchange): Server {
+/** How long a client may keep what a pinned contract lists: it changes with a new contract only. */
+const PINNED_TTL_MS = 60_000;
+
+function makeServer(exchange: Exchange, era: Era): Server {
   const { surface } = exchange;
+  // Another consumer is shown another list, so no shared cache may hold one.
+  const hint = { ttlMs: surface.pinned ? PINNED_TTL_MS : 0, cacheScope: 'private' as const };
   const server = new Server(
     { name: surface.applicationId, title: surface.name, version: exchange.serverVersion },
     {
-      capabilities: { tools: {} },
+      capabilities: {
+        tools: {},
+        ...(surface.hasResources ? { resources: {} } : {}),
+        ...(surface.logs ? { logging: {} } : {}),
+      },
+      cacheHints: { 'tools/list': hint, 'resources/list': hint, 'resources/templates/list': hint },
       ...(surface.instructions === undefined ? {} : { instructions: surface.instructions }),
     },
   );
-  server.setRequestHandler('tools/list', () => answerList(exchange));
-  server.setRequestHandler('tools/call', () => answerCall(exchange));
+  server.setRequestHandler('tools/list', async ({ params }) => {
+    const { entries, ...rest } = await answered(exchange, async () =>
+      pageOf(await listTools(exchange), params?.cursor),
+    );
+    return { tools: entries.map(asMcpTool), ...rest };
+  });
+  server.setRequestHandler('tools/call', async (_request, context) => {
+    listen(exchange, context, era);
+    try {
+      return await callTool(exchange);
+    } catch (thrown) {
+      const error = refuse(exchange, thrown);
+      if (ruleOf(error.code).answer === 'result') return failedResult(error);
+      throw protocolError(error);
+    }
+  });
+  if (surface.hasResources) serveResources(server, exchange, era);
   return server;
 }
 
-async function answerList(exchange: Exchange): Promise<{ tools: Tool[] }> {
-  try {
-    return { tools: (await listTools(exchange)).map(asMcpTool) };
-  } catch (thrown) {
-    throw protocolError(refuse(exchange, thrown));
-  }
+function serveResources(server: Server, exchange: Exchange, era: Era): void {
+  const page = async (cursor: string | undefined, templates: boolean) =>
+    await answered(exchange, async () => {
+      const all = await listResources(exchange);
+      return pageOf(
+        all.filter(({ resource }) => isTemplate(resource.uri_template) === templates),
+        cursor,
+      );
+    });
+  server.setRequestHandler('resources/list', async ({ params }) => {
+    const { entries, ...rest } = await page(params?.cursor, false);
+    return { resources: entries.map(asMcpResource), ...rest };
+  });
+  server.setRequestHandler('resources/templates/list', async ({ params }) => {
+    const { entries, ...rest } = await page(params?.cursor, true);
+    return { resourceTemplates: entries.map(asMcpTemplate), ...rest };
+  });
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, context) => {
+    listen(exchange, context, era);
+    try {
+      return await readResource(exchange, uri);
+    } catch (thrown) {
+      const { code, message, pointer } = refuse(exchange, thrown);
+      const data = { code, ...(pointer === undefined ? {} : { pointer }), ...shownUri(code, uri) };
+      throw new ProtocolError(readErrorCode(code), message, data);
+    }
+  });
 }
 
-async function answerCall(exchange: Exchange): Promise<CallToolResult> {
+/** A read has no result that could carry an error, so what a call would answer as one becomes a JSON-RPC error. */
+function readErrorCode(code: ErrorCode): number {
+  // 2025-era clients know -32002 for it, but the SDK speaks the code of 2026-07-28 (SEP-2164) to all of them.
+  if (isNotFound(code)) return -32602;
+  if (ruleOf(code).answer !== 'result') return ruleOf(code).rpc;
+  return code === 'arguments_invalid' ? -32602 : -32603;
+}
+
+function isNotFound(code: ErrorCode): boolean {
+  return code === 'resource_unknown' || code === 'upstream_not_found';
+}
+
+const SHOWN_URI_CHARACTERS = 1_000;
+
+/** The caller's own URI, which the 2026-07-28 revision wants back, as data beside the sentence. */
+function shownUri(code: ErrorCode, uri: string): { uri?: string } {
+  return isNotFound(code) && uri.length <= SHOWN_URI_CHARACTERS ? { uri } : {};
+}
+
+function listen(exchange: Exchange, context: ServerContext, era: Era): void {
+  if (!exchange.stream) return;
+  const { logs, limits } = exchange.surface;
+  exchange.report = reporterOf(context, { era, logs, bytes: limits.response_bytes });
+}
+
+/** Runs what answers a list. @throws ProtocolError */
+async function answered<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {
   try {
-    return await callTool(exchange);
+    return await work();
   } catch (thrown) {
-    const error = refuse(exchange, thrown);
-    if (ruleOf(error.code).answer === 'result') return failedResult(error);
-    throw protocolError(error);
+    throw protocolError(refuse(exchange, thrown));
   }
 }
 
@@ -108,19 +215,4 @@ function refuse(exchange: Exchange, thrown: unknown): PolicyError {
 
 function protocolError(error: PolicyError): ProtocolError {
   return new ProtocolError(ruleOf(error.code).rpc, error.message, { code: error.code });
-}
-
-function asMcpTool(tool: ToolDescriptor): Tool {
-  return {
-    name: tool.name,
-    ...(tool.title === undefined ? {} : { title: tool.title }),
-    ...(tool.description === undefined ? {} : { description: tool.description }),
-    inputSchema: tool.inputSchema as Tool['inputSchema'],
-    ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema }),
-    ...(tool.annotations === undefined ? {} : { annotations: withoutUndefined(tool.annotations) }),
-  };
-}
-
-function withoutUndefined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as T;
 }

@@ -6,16 +6,17 @@ import type { RateLimiter } from '../policy/rate';
 import { admit } from './authorize';
 import { spendRequest } from './consumerLimits';
 import type { Consumer } from './consumers';
+import { EventStream } from './eventStream';
 import type { Exchange } from './exchange';
 import {
-  checkOrigin,
-  checkProtocolVersion,
+  acceptsEvents,
   echoableId,
   headerValues,
   readMessage,
   type InboundRequest,
   type JsonRpcMessage,
 } from './inbound';
+import { checkHosting, corsHeaders, type HostingRules } from './origin';
 import { isChallenged, protocolRefusal, refusalAnswer, retryAfter, type OutboundAnswer } from './outbound';
 import { answerMessage } from './protocol';
 import type { ServedSurface } from './tools';
@@ -30,7 +31,7 @@ export interface Served {
 }
 
 /** What the host knows of the endpoint. A part that cannot be had throws, and the surface answers 503. */
-export interface Endpoint {
+export interface Endpoint extends HostingRules {
   readonly applicationId: string;
   /**
    * Whom a request's bearer names.
@@ -42,7 +43,6 @@ export interface Endpoint {
   /** Address of the protected-resource metadata, where bearers are tokens of an issuer. */
   metadataAddress(): string | undefined;
   surface(): ServedSurface;
-  readonly allowedOrigins: ReadonlySet<string>;
   readonly gate: ConcurrencyGate;
   readonly gateKey: string;
   readonly rates: RateLimiter;
@@ -61,12 +61,14 @@ export interface Endpoint {
 export async function serve(request: InboundRequest, endpoint: Endpoint): Promise<Served> {
   const arrived = endpoint.now();
   const correlationId = randomUUID();
+  const fixed = { ...corsHeaders(request, endpoint.allowedOrigins), 'x-correlation-id': correlationId };
   let consumer: Consumer | undefined;
   let surface: ServedSurface | undefined;
   let call: Exchange['call'];
+  let exchange: Exchange | undefined;
 
   const finish = (answer: OutboundAnswer, code: 'ok' | ErrorCode, cause: unknown): Served => ({
-    answer: { ...answer, headers: { ...answer.headers, 'x-correlation-id': correlationId } },
+    answer: { ...answer, headers: { ...answer.headers, ...fixed } },
     cause,
     isCall: call !== undefined,
     audit:
@@ -77,26 +79,25 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
             correlation_id: correlationId,
             provider_application_id: endpoint.applicationId,
             consumer_application_id: consumer?.id ?? null,
-            tool: call?.name,
+            tool: exchange?.resource ?? call?.name,
             credential_subject: surface?.credentialSubject ?? null,
             code,
             duration_ms: endpoint.now() - arrived,
             request_bytes: request.bodyBytes,
-            response_bytes: utf8Bytes(answer.body),
+            response_bytes: answer.streamedBytes ?? utf8Bytes(answer.body),
             undelivered_before: endpoint.takeUndelivered(),
           }),
   });
 
   try {
-    checkOrigin(request.rawHeaders, endpoint.allowedOrigins);
+    checkHosting(request, endpoint);
     consumer = await endpoint.identify(headerValues(request.rawHeaders, 'authorization'), endpoint.now());
     spendRequest(consumer, endpoint.rates, endpoint.gateKey, endpoint.now());
     surface = endpoint.surface();
     admit(consumer, surface);
     const message = readMessage(request, surface.limits.request_bytes);
-    checkProtocolVersion(request.rawHeaders);
-    call = message.method === 'tools/call' ? callOf(message) : undefined;
-    const exchange: Exchange = {
+    call = callOf(message);
+    exchange = {
       correlationId,
       consumer,
       surface,
@@ -105,11 +106,17 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
       gate: endpoint.gate,
       gateKey: endpoint.gateKey,
       serverVersion: endpoint.serverVersion,
+      stream: call === undefined ? undefined : streamOf(request, fixed),
+      report: undefined,
+      resource: undefined,
       outcome: 'ok',
       refusal: undefined,
     };
     const answer = await answerOf(message, request, exchange);
-    return finish(answer, exchange.outcome, exchange.refusal?.cause);
+    // The protocol layer lets go of a caller that is gone, before the call has said so.
+    const code =
+      call && request.signal.aborted && exchange.outcome === 'ok' ? 'call_cancelled' : exchange.outcome;
+    return finish(answer, code, exchange.refusal?.cause);
   } catch (thrown) {
     const error = toPolicyError(thrown, 'internal_error', 'The request failed inside the server.');
     // How a surface is set up is for its operator: the caller learns that it is broken, the log says why.
@@ -124,7 +131,16 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
       error.code,
       configuration ? error : error.cause,
     );
+  } finally {
+    exchange?.stream?.end();
   }
+}
+
+function streamOf(
+  { rawHeaders, openStream }: InboundRequest,
+  headers: Readonly<Record<string, string>>,
+): EventStream | undefined {
+  return openStream && acceptsEvents(rawHeaders) ? new EventStream(openStream, headers) : undefined;
 }
 
 const UNCONFIGURED = new PolicyError(
@@ -132,8 +148,10 @@ const UNCONFIGURED = new PolicyError(
   'This surface is not set up correctly; its operator finds the reason in the log.',
 );
 
-function callOf({ params }: JsonRpcMessage): NonNullable<Exchange['call']> {
-  return { name: params?.['name'], arguments: params?.['arguments'] };
+/** What counts as a call. Which operation a read is for is known only once its URI was looked up. */
+function callOf({ method, params }: JsonRpcMessage): Exchange['call'] {
+  if (method === 'tools/call') return { name: params?.['name'], arguments: params?.['arguments'] };
+  return method === 'resources/read' ? { name: undefined, arguments: undefined } : undefined;
 }
 
 async function answerOf(
@@ -146,17 +164,17 @@ async function answerOf(
     exchange.outcome = 'method_unknown';
     throw new PolicyError('method_unknown', 'This server sends no subscription notices.');
   }
-  const response = await answerMessage(withObjectArguments(message), headersOf(request.rawHeaders), exchange);
-  const { refusal } = exchange;
+  const answered = await answerMessage(withObjectArguments(message), headersOf(request.rawHeaders), exchange);
+  const { refusal, stream } = exchange;
+  if (stream?.isOpen) return { status: 200, headers: {}, body: '', streamedBytes: stream.bytes };
   const rule = refusal && ruleOf(refusal.code);
-  const answered = await response.text();
-  const own = refusal ? undefined : protocolRefusal(response.status, answered);
+  const own = refusal ? undefined : protocolRefusal(answered.status, answered.body);
   if (own) exchange.outcome = own.code;
-  const body = own?.body ?? answered;
+  const body = own?.body ?? answered.body;
   return {
-    status: rule?.answer === 'http' ? rule.http : response.status,
+    status: rule?.answer === 'http' ? rule.http : answered.status,
     headers: {
-      ...(body === '' ? {} : { 'content-type': response.headers.get('content-type') ?? 'application/json' }),
+      ...(body === '' ? {} : { 'content-type': 'application/json' }),
       ...(refusal === undefined ? {} : retryAfter(refusal)),
     },
     body,
@@ -166,7 +184,7 @@ async function answerOf(
 /** Arguments of another type are refused by our own rule with its pointer, not by the SDK's parser. */
 function withObjectArguments(message: JsonRpcMessage): JsonRpcMessage {
   if (message.method !== 'tools/call') return message;
-  const { name, arguments: given } = callOf(message);
+  const { name, arguments: given } = message.params ?? {};
   const fits = given === undefined || (given !== null && typeof given === 'object' && !Array.isArray(given));
   if (typeof name === 'string' && fits) return message;
   return {

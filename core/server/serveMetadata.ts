@@ -2,18 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { auditEvent } from '../policy/audit';
 import { PolicyError, toPolicyError, type ErrorCode } from '../policy/errors';
 import { utf8Bytes } from '../policy/limits';
-import { checkOrigin, type InboundRequest } from './inbound';
+import type { InboundRequest } from './inbound';
 import type { Issuer } from './issuer';
 import { metadataAnswer, noMetadata } from './metadata';
+import { checkHosting, corsHeaders, type HostingRules } from './origin';
 import { refusalAnswer, type OutboundAnswer } from './outbound';
 import type { Endpoint, Served } from './serve';
 import type { ServedSurface } from './tools';
 
 /** What is known of the endpoint whose metadata is asked for. */
-export interface DescribedEndpoint extends Pick<
-  Endpoint,
-  'applicationId' | 'allowedOrigins' | 'takeUndelivered' | 'now'
-> {
+export interface DescribedEndpoint
+  extends HostingRules, Pick<Endpoint, 'applicationId' | 'takeUndelivered' | 'now'> {
   /** The address of the endpoint as clients know it; `undefined` when nobody has said it. */
   resource(): string | undefined;
   /** `undefined` where bearers are handed out by the operator. */
@@ -25,8 +24,9 @@ export interface DescribedEndpoint extends Pick<
 export async function serveMetadata(request: InboundRequest, endpoint: DescribedEndpoint): Promise<Served> {
   const arrived = endpoint.now();
   const correlationId = randomUUID();
+  const fixed = { ...corsHeaders(request, endpoint.allowedOrigins), 'x-correlation-id': correlationId };
   const finish = (answer: OutboundAnswer, code: 'ok' | ErrorCode, cause: unknown): Served => ({
-    answer: { ...answer, headers: { ...answer.headers, 'x-correlation-id': correlationId } },
+    answer: { ...answer, headers: { ...answer.headers, ...fixed } },
     cause,
     isCall: false,
     audit:
@@ -47,7 +47,7 @@ export async function serveMetadata(request: InboundRequest, endpoint: Described
           }),
   });
   try {
-    checkOrigin(request.rawHeaders, endpoint.allowedOrigins);
+    checkHosting(request, endpoint);
     const issuer = await endpoint.issuer();
     if (!issuer) throw noMetadata();
     const resource = endpoint.resource();

@@ -1,15 +1,16 @@
 import { pinOf } from '../contract/pin';
-import type { Surface } from '../contract/surface';
+import { listedTools, type Surface } from '../contract/surface';
 import { PolicyError } from '../policy/errors';
 import type { Limits } from '../policy/limits';
-import type { ConnectedTool, ServedSurface, ToolSource } from './tools';
+import type { ConnectedTool, ServedResource, ServedSurface, ToolSource } from './tools';
 
 /**
  * A surface whose tools a pinned contract says. What is connected but not pinned is not served; what is pinned but
  * differs is refused at the call, with both hashes.
  */
 export function contractSurface(surface: Surface, source: ToolSource): ServedSurface {
-  const descriptors = surface.tools.map((tool) => tool.descriptor);
+  const descriptors = listedTools(surface).map((tool) => tool.descriptor);
+  const resources = surface.tools.flatMap(asResource);
   return {
     applicationId: surface.application_id,
     name: surface.name,
@@ -17,19 +18,31 @@ export function contractSurface(surface: Surface, source: ToolSource): ServedSur
     limits: surface.limits,
     credentialSubject: surface.credential_subject,
     allowedConsumers: new Set(surface.allowed_consumers),
-    names: descriptors.map(({ name }) => name),
+    names: surface.tools.map(({ descriptor }) => descriptor.name),
+    // A contract's operations read, and have nothing to log to a caller.
+    logs: false,
+    hasResources: resources.length > 0,
     pinned: descriptors,
     descriptors: () => Promise.resolve(descriptors),
+    resources: () => Promise.resolve(resources),
     find: (name) => {
       const pinned = surface.tools.find((tool) => tool.descriptor.name === name);
       return Promise.resolve(
         pinned && {
           descriptor: pinned.descriptor,
+          resource: pinned.resource,
           connect: async () => compared(pinned, await source.find(name)),
         },
       );
     },
   };
+}
+
+function asResource({
+  descriptor,
+  resource,
+}: Pick<ConnectedTool, 'descriptor' | 'resource'>): ServedResource[] {
+  return resource === undefined ? [] : [{ descriptor, resource }];
 }
 
 function compared(pinned: Surface['tools'][number], connected: ConnectedTool | undefined): ConnectedTool {
@@ -50,6 +63,10 @@ export interface HandMadeSurface {
   /** Exact tool names; never empty. */
   readonly tools: readonly string[];
   readonly limits: Limits;
+  /** Whether something is connected that may send log messages. */
+  readonly logs?: boolean;
+  /** Whether something is connected that can be read as a resource. */
+  readonly hasResources?: boolean;
 }
 
 /** A surface made in the editor: the listed names, as far as they are connected. Being connected alone serves nothing. */
@@ -63,11 +80,19 @@ export function handMadeSurface(settings: HandMadeSurface, source: ToolSource): 
     credentialSubject: null,
     allowedConsumers: null,
     names: settings.tools,
+    logs: settings.logs === true,
+    hasResources: settings.hasResources === true,
     pinned: undefined,
-    descriptors: async () => inListedOrder(await source.all(), settings.tools).map((tool) => tool.descriptor),
+    descriptors: async () =>
+      inListedOrder(await source.all(), settings.tools)
+        .filter(({ resource }) => resource?.expose !== 'resource')
+        .map((tool) => tool.descriptor),
+    resources: async () => inListedOrder(await source.all(), settings.tools).flatMap(asResource),
     find: async (name) => {
       const connected = listed.has(name) ? await source.find(name) : undefined;
-      return connected && { descriptor: connected.descriptor, connect: () => Promise.resolve(connected) };
+      if (!connected) return undefined;
+      const { descriptor, resource } = connected;
+      return { descriptor, resource, connect: () => Promise.resolve(connected) };
     },
   };
 }

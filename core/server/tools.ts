@@ -1,5 +1,6 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { ToolDescriptor } from '../contract/pin';
+import type { ResourceDeclaration } from '../contract/resource';
 import type { Limits } from '../policy/limits';
 import type { CallContext } from '../upstream/run';
 import type { Consumer } from './consumers';
@@ -15,6 +16,8 @@ export interface ConnectedTool {
   readonly descriptor: ToolDescriptor;
   /** Hash of a Read Tool's whole definition; `null` for a native tool. */
   readonly definitionSha256: string | null;
+  /** How it is read as a resource; `undefined` for what is a tool only. */
+  readonly resource?: ResourceDeclaration | undefined;
   /** @throws PolicyError with the code of what went wrong */
   invoke(args: Record<string, unknown>, context: CallContext): Promise<ToolResult>;
 }
@@ -36,18 +39,31 @@ export interface ServedSurface {
   readonly credentialSubject: string | null;
   /** Consumers that the contract admits; `null` when the credential alone decides. */
   readonly allowedConsumers: ReadonlySet<string> | null;
-  /** Every name that can be served, in a fixed order; known without supplying a tool. */
+  /** Every name that can be served, as tool or as resource, in a fixed order; known without supplying a tool. */
   readonly names: readonly string[];
+  /** Whether its tools may send log messages to a caller. */
+  readonly logs: boolean;
+  /** Whether it may serve resources; what they are can depend on what is connected. */
+  readonly hasResources: boolean;
   /** The descriptors where a contract pins them; `undefined` where tools must be supplied to know them. */
   readonly pinned: readonly ToolDescriptor[] | undefined;
-  /** In the order of the names. */
+  /** What is served as a tool, in the order of the names. */
   descriptors(): Promise<readonly ToolDescriptor[]>;
+  /** What is served as a resource, in the order of the names. */
+  resources(): Promise<readonly ServedResource[]>;
   /** The served tool of that name; `undefined` when the surface serves none. Supplies no other tool. */
   find(name: string): Promise<ServedTool | undefined>;
 }
 
+/** An operation that can be read as a resource. */
+export interface ServedResource {
+  readonly descriptor: ToolDescriptor;
+  readonly resource: ResourceDeclaration;
+}
+
 export interface ServedTool {
   readonly descriptor: ToolDescriptor;
+  readonly resource: ResourceDeclaration | undefined;
   /**
    * The connected tool behind it, compared with its pin.
    * @throws PolicyError `tool_missing` or `schema_drift`
@@ -67,4 +83,13 @@ export async function toolsOf(
 ): Promise<readonly ToolDescriptor[]> {
   const granted = new Set(grantedNames(surface, consumer));
   return (await surface.descriptors()).filter(({ name }) => granted.has(name));
+}
+
+/** What this consumer may read, in the order of the surface. */
+export async function resourcesOf(
+  surface: ServedSurface,
+  consumer: Consumer,
+): Promise<readonly ServedResource[]> {
+  const granted = new Set(grantedNames(surface, consumer));
+  return (await surface.resources()).filter(({ descriptor }) => granted.has(descriptor.name));
 }

@@ -2,6 +2,7 @@ import type { OperationDefinition, PreparedOperation } from '../contract/definit
 import { satisfies, validateArguments } from '../policy/arguments';
 import { PolicyError, toPolicyError } from '../policy/errors';
 import { utf8Bytes } from '../policy/limits';
+import type { Reporter } from '../policy/report';
 import { project, type Projected } from './projection';
 import type { CallerIdentity } from './values';
 
@@ -9,6 +10,8 @@ export interface CallContext extends CallerIdentity {
   readonly correlationId: string;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
+  /** Where the tool may tell how far it is; absent where nobody listens. */
+  readonly report?: Reporter | undefined;
 }
 
 export interface CallResult {
@@ -40,8 +43,11 @@ export async function runOperation(
   const args = size === null ? valid : { ...valid, [size]: asked };
   const timeout = AbortSignal.timeout(limits.timeout_seconds * 1_000);
   const signal = AbortSignal.any([context.signal, timeout]);
+  // The first word keeps a waiting client and the proxies before it patient.
+  context.report?.({ kind: 'progress', progress: 0, total: 1, message: 'Upstream is asked.' });
   try {
     const body = await ask(args, signal);
+    context.report?.({ kind: 'progress', progress: 1, total: 1, message: 'Upstream has answered.' });
     return checked(() => project(body, definition, asked, args), prepared);
   } catch (error) {
     throw explain(error, timeout, context.signal, limits.timeout_seconds);

@@ -18,6 +18,7 @@ import { blocksOf, resultText, type CallOutcome } from '../../core/client/result
 import type { BlockedTool, Verified } from '../../core/client/verify';
 import { PolicyError } from '../../core/policy/errors';
 import { foreignText } from '../../core/policy/redaction';
+import type { Reporter } from '../../core/policy/report';
 import type { ToolResult } from '../../core/server/tools';
 import {
   accessOf,
@@ -148,9 +149,9 @@ function toolOf(
 ): AgentTool {
   const { descriptor } = listed;
   const offered = { ...descriptor, name: modelName };
-  const call = async (args: Record<string, unknown>, signal: AbortSignal) => {
+  const call = async (args: Record<string, unknown>, signal: AbortSignal, report?: Reporter) => {
     const outcome = await server.use(
-      async (open) => await open.call(allowlist, descriptor.name, args, signal),
+      async (open) => await open.call(allowlist, descriptor.name, args, signal, report),
     );
     if (outcome.isError) throw toolFailure(outcome, access);
     return outcome;
@@ -175,7 +176,7 @@ function toolOf(
   return withDirectCall(tool, {
     descriptor: offered,
     definitionSha256: null,
-    call: async (args, { signal }) => toToolResult(await call(args, signal)),
+    call: async (args, { signal, report }) => toToolResult(await call(args, signal, report)),
   });
 }
 

@@ -23,8 +23,9 @@ import { refusalAnswer } from '../../core/server/outbound';
 import { serve } from '../../core/server/serve';
 import { packVersion } from '../../core/version';
 import { deliver, deliverFailure, outletOf, reportArrival, surfaceKeyOf } from './auditDelivery';
-import { allowedOriginsOf, applicationIdOf, recordingOf, servedSurface } from './configuration';
+import { applicationIdOf, recordingOf, servedSurface } from './configuration';
 import { connectedTools } from './connectedTools';
+import { hostingOf } from './hosting';
 import { inboundOf, send } from './http';
 import { checkIdentity, describeIssuer, identify, issuerOf, usesIssuer } from './identity';
 import { triggerProperties } from './properties';
@@ -217,7 +218,7 @@ async function answer(context: IWebhookFunctions): Promise<IWebhookResponseData>
     identify: async (authorization, now) => await identify(context, authorization, now),
     metadataAddress: () => (usesIssuer(context) ? metadataAddress(context) : undefined),
     surface: () => servedSurface(context, tools),
-    allowedOrigins: allowedOriginsOf(context),
+    ...hostingOf(context),
     gate,
     gateKey: surfaceKey,
     rates,
@@ -237,7 +238,7 @@ async function answerMetadata(context: IWebhookFunctions): Promise<IWebhookRespo
   const surfaceKey = surfaceKeyOf(context);
   const served = await serveMetadata(inboundOf(context.getRequestObject(), response), {
     applicationId: applicationIdOf(context),
-    allowedOrigins: allowedOriginsOf(context),
+    ...hostingOf(context),
     resource: () => publicAddress(context),
     issuer: async () => (usesIssuer(context) ? await issuerOf(context) : undefined),
     surface: () => servedSurface(context, connectedTools(context)),

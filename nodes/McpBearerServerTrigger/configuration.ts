@@ -11,7 +11,7 @@ import { foreignText } from '../../core/policy/redaction';
 import { contractSurface, handMadeSurface, type HandMadeSurface } from '../../core/server/surfaces';
 import type { ServedSurface, ToolSource } from '../../core/server/tools';
 import { staticParameter } from '../shared/staticParameter';
-import { connectedNodeNames } from './connectedTools';
+import { connectedAbilities, connectedNodeNames } from './connectedTools';
 
 type TriggerContext = IWebhookFunctions | IHookFunctions;
 
@@ -56,21 +56,14 @@ export function applicationIdOf(context: TriggerContext): string {
   }
 }
 
-/** Anything but one of the choices counts as the default. */
+/**
+ * Anything but one of the choices counts as the default. Who listens for a test event in the editor wants to see it,
+ * whatever is recorded in production.
+ */
 export function recordingOf(context: TriggerContext): Recording {
+  if (context.getMode() === 'manual') return 'all';
   const value: unknown = context.getNode().parameters['recording'];
   return value === 'all' || value === 'none' ? value : 'refusals';
-}
-
-export function allowedOriginsOf(context: TriggerContext): ReadonlySet<string> {
-  const options = parameter(context, 'options', {}) as { allowedOrigins?: unknown };
-  const list = typeof options.allowedOrigins === 'string' ? options.allowedOrigins : '';
-  return new Set(
-    list
-      .split(',')
-      .map((origin) => origin.trim())
-      .filter((origin) => origin !== '' && origin !== '*'),
-  );
 }
 
 function isContract(context: TriggerContext): boolean {
@@ -106,7 +99,13 @@ function handMade(context: TriggerContext): HandMadeSurface {
     const at = limits.error.issues[0]?.path.join('.') ?? '';
     throw new PolicyError('surface_unconfigured', `The limit ${at} is missing or out of range.`);
   }
-  return { applicationId, name: context.getNode().name, tools: names.data, limits: limits.data };
+  return {
+    applicationId,
+    name: context.getNode().name,
+    tools: names.data,
+    limits: limits.data,
+    ...connectedAbilities(context),
+  };
 }
 
 function parameter(context: TriggerContext, name: string, fallback: object | string): unknown {

@@ -84,6 +84,24 @@ export function connectedNodeNames(context: unknown): string[] {
   );
 }
 
+/**
+ * What the connected nodes could offer beside tools, told from how they are set up, without supplying one: resources of
+ * a Read Tool, log messages of a foreign server. Nothing else that can be connected has either.
+ */
+export function connectedAbilities(context: unknown): { logs: boolean; hasResources: boolean } {
+  const nodes = (context as HostContext).getConnectedNodes?.(NodeConnectionTypes.AiTool) ?? [];
+  return {
+    logs: nodes.some(({ type }) => type.endsWith('.mcpAllowlistClientTool')),
+    hasResources: nodes.some(({ type, parameters: { definition } }) => {
+      return (
+        /\.mcp(?:Read|S3Read|NamedQuery)Tool$/.test(type) &&
+        typeof definition === 'string' &&
+        definition.includes('"uri_template"')
+      );
+    }),
+  };
+}
+
 /** `undefined` stands for "whatever is connected", on a host that cannot tell. */
 function connectedNodes(context: IWebhookFunctions): (INode | undefined)[] {
   const host = context as HostContext;
@@ -122,6 +140,7 @@ function connected(tool: unknown, failure: () => Error | undefined): ConnectedTo
   return {
     descriptor: direct.descriptor,
     definitionSha256: direct.definitionSha256,
+    resource: direct.resource,
     invoke: async (args, callContext) => await direct.call(args, callContext),
   };
 }

@@ -3,6 +3,7 @@ import { PolicyError } from '../../core/policy/errors';
 import { withoutAddresses } from '../../core/policy/redaction';
 import type { ConnectedTool, ToolResult } from '../../core/server/tools';
 import { jsonSchemaOf } from '../shared/jsonSchemaOf';
+import { contentOf } from './nativeContent';
 
 /** What every LangChain tool of every host has. */
 export interface LangchainTool {
@@ -54,7 +55,7 @@ export function nativeTool(tool: LangchainTool, failure: () => Error | undefined
       const recorded = failure();
       if (recorded) return emptyOrFailed(recorded.message);
       if (FAILURE_TEXT.test(text)) return emptyOrFailed(text.replace(FAILURE_TEXT, ''));
-      return toResult(text);
+      return contentOf(output) ?? toResult(text);
     },
   };
 }

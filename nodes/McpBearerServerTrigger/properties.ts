@@ -142,8 +142,18 @@ export const triggerProperties: INodeProperties[] = [
     name: 'options',
     type: 'collection',
     placeholder: 'Add option',
-    default: {},
+    // n8n answers a preflight by itself, and lets the page of any origin pass where no list is saved.
+    default: { allowedOrigins: 'none' },
     options: [
+      {
+        displayName: 'Allowed Hosts',
+        name: 'allowedHosts',
+        type: 'string',
+        default: '',
+        placeholder: 'mcp.example.com, n8n.internal',
+        description:
+          'Comma-separated host names under which this endpoint may be called. Empty: any name, except that a call over the loopback address must be for localhost or for the address that n8n is configured with.',
+      },
       {
         displayName: 'Allowed Origins (CORS)',
         name: 'allowedOrigins',
@@ -151,7 +161,7 @@ export const triggerProperties: INodeProperties[] = [
         default: '',
         placeholder: 'https://chat.example.com',
         description:
-          'Comma-separated web origins whose pages may call this endpoint. Programs send no origin and are not affected. Empty: no page may.',
+          'Comma-separated web origins whose pages may call this endpoint, without spaces. Programs send no origin and are not affected. The word none: no page may.',
       },
       {
         displayName: 'Public Address',

@@ -1,4 +1,5 @@
 import type { ToolDescriptor } from '../../core/contract/pin';
+import type { ResourceDeclaration } from '../../core/contract/resource';
 import { ERROR_RULES, PolicyError, toPolicyError, type ErrorCode } from '../../core/policy/errors';
 import type { ToolResult } from '../../core/server/tools';
 import type { CallContext } from '../../core/upstream/run';
@@ -22,6 +23,7 @@ type Outcome = { readonly result: ToolResult } | { readonly failure: Failure };
 interface Wire {
   readonly descriptor: ToolDescriptor;
   readonly definitionSha256: string | null;
+  readonly resource?: ResourceDeclaration | undefined;
   call(args: Record<string, unknown>, context: CallContext): Promise<Outcome>;
 }
 
@@ -29,6 +31,8 @@ export interface DirectCall {
   readonly descriptor: ToolDescriptor;
   /** Hash of a Read Tool's whole definition; `null` for a tool of a foreign server. */
   readonly definitionSha256: string | null;
+  /** How a Read Tool is read as a resource; `undefined` for what is a tool only. */
+  readonly resource?: ResourceDeclaration | undefined;
   /** @throws PolicyError */
   call(args: Record<string, unknown>, context: CallContext): Promise<ToolResult>;
 }
@@ -38,6 +42,7 @@ export function withDirectCall<T extends object>(tool: T, direct: DirectCall): T
   const wire: Wire = {
     descriptor: direct.descriptor,
     definitionSha256: direct.definitionSha256,
+    resource: direct.resource,
     call: async (args, context) => {
       try {
         return { result: await direct.call(args, context) };

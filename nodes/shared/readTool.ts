@@ -93,6 +93,7 @@ export function supplyReadTool(context: ISupplyDataFunctions, kind: ReadToolKind
   const response = withDirectCall(tool, {
     descriptor,
     definitionSha256,
+    resource: prepared.definition.operation.resource,
     call: async (args, caller) => {
       const { text, structured } = await call(context, kind, prepared, args, caller);
       return { content: [{ type: 'text', text }], structuredContent: structured };

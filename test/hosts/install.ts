@@ -124,7 +124,7 @@ async function makeN8nTheRoot(dir: string): Promise<void> {
 
 /**
  * The MCP tools of somebody else's making that tests run: the Inspector, a client, and the official
- * conformance suite, whose client scenarios judge ours. `bin` is below node_modules.
+ * conformance suite, whose scenarios judge our client and our trigger, and its next release. `bin` is below node_modules.
  */
 const TOOLS = {
   inspector: {
@@ -132,6 +132,15 @@ const TOOLS = {
     bin: join('@modelcontextprotocol', 'inspector', 'clients', 'launcher', 'build', 'index.js'),
   },
   conformance: {
+    usually: 'usually 10 seconds, 50 MB',
+    bin: join('@modelcontextprotocol', 'conformance', 'dist', 'index.js'),
+  },
+  // Several of them; `bin` is the one that is a program.
+  clients: {
+    usually: 'usually 20 seconds, 150 MB',
+    bin: join('mcp-remote', 'dist', 'proxy.js'),
+  },
+  'conformance-next': {
     usually: 'usually 10 seconds, 50 MB',
     bin: join('@modelcontextprotocol', 'conformance', 'dist', 'index.js'),
   },

@@ -9,6 +9,7 @@ describe('whatever fails inside the trigger', () => {
       getResponseObject: () => ({
         headersSent: false,
         destroyed: false,
+        removeHeader: () => undefined,
         writeHead: (...args: unknown[]) => sent.push(args),
         end: (body: string) => sent.push(JSON.parse(body)),
       }),

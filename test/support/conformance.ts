@@ -34,9 +34,10 @@ export interface ClientScenarioResult {
   output: string;
 }
 
-interface Check {
+export interface Check {
   id: string;
   status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
+  errorMessage?: string;
 }
 
 /** The suite itself only starts and stops a server on loopback (milliseconds). */
@@ -76,6 +77,63 @@ export async function runClientScenario(options: ClientScenario): Promise<Client
       // The suite repeats what the client wrote, but only if the client failed.
       output: [log, ...client.filter((text) => !log.includes(text)), `The suite ${end}.`].join('\n'),
     };
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    keepNoLonger(folder);
+  }
+}
+
+export interface ServerSuite {
+  /** `await ensureTool('conformance')` or `conformance-next`. */
+  tool: InstalledTool;
+  /** Where the suite finds the server. It knows no bearer: see `bearerProxy`. */
+  url: string;
+  /** Which scenarios: `['--suite', 'active']`, `['--requirements', '2026-07-28']`, `['--scenario', …]`. */
+  chosen: readonly string[];
+  timeoutMs?: number;
+}
+
+/** The checks of one scenario; it failed when one of them did. */
+export interface ScenarioOutcome {
+  scenario: string;
+  checks: Check[];
+  failed: Check[];
+}
+
+/** Runs server scenarios of the suite, one after the other, and reads what it noted. Nothing is left. */
+export async function runServerSuite(options: ServerSuite): Promise<ScenarioOutcome[]> {
+  const { tool, url, chosen, timeoutMs = 240_000 } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-curated-conformance-'));
+  removeOnExit(folder);
+  try {
+    const results = join(folder, 'results');
+    const logFile = join(folder, 'suite.log');
+    const suite = startServer({
+      label: 'conformance server',
+      command: tool.nodeBinary,
+      args: ['--no-deprecation', tool.bin, 'server', '--url', url, ...chosen, '--output-dir', results],
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, NO_COLOR: '1' },
+      logFile,
+    });
+    const end = await endOf(suite, timeoutMs);
+    const files = await readdir(results, { recursive: true }).catch((): string[] => []);
+    const outcomes = await Promise.all(
+      files
+        .filter((file) => file.endsWith('checks.json'))
+        .map(async (file): Promise<ScenarioOutcome> => {
+          const checks = parseChecks(await readFile(join(results, file), 'utf8'));
+          // `server-<scenario>-<time>/checks.json`
+          const scenario = dirname(file)
+            .replace(/^server-/, '')
+            .replace(/-\d{4}-\d\d-\d\dT[\dZ-]+$/, '');
+          return { scenario, checks, failed: checks.filter(({ status }) => status === 'FAILURE') };
+        }),
+    );
+    if (!end.startsWith('ended') || outcomes.length === 0) {
+      throw new Error(`The suite ${end}.\n${stripVTControlCharacters(readLog(logFile))}`);
+    }
+    return outcomes.sort((one, other) => one.scenario.localeCompare(other.scenario));
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     keepNoLonger(folder);

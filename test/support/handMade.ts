@@ -31,6 +31,8 @@ export interface HandMadeWishes {
   granted?: readonly string[];
   limits?: Partial<Limits>;
   recording?: 'all' | 'refusals' | 'none';
+  /** The options of the trigger. */
+  options?: object;
   consumers?: readonly WantedConsumer[];
   /** Tokens of this issuer let callers in, instead of bearers of consumers: the data of its credential. */
   issuer?: object;
@@ -63,7 +65,7 @@ export async function createHandMade(host: AttachedHost, wishes: HandMadeWishes)
     toolNames: [...wishes.toolNames],
     limits: { ...LIMITS, ...wishes.limits },
     recording: wishes.recording ?? 'none',
-    options: {},
+    options: wishes.options ?? {},
   });
   trigger.webhookId = randomUUID();
   if (credential) trigger.credentials = { [callersType]: { id: credential.id, name: credential.name } };

@@ -4,6 +4,8 @@ export interface RawRequest {
   url: string;
   /** POST if absent. */
   method?: string;
+  /** Instead of the host of the address. */
+  host?: string;
   /** Sent exactly so and in this order, doubled names included; only Host, Connection and
    *  Content-Length (unless chunked) are added. */
   headers: readonly (readonly [name: string, value: string])[];
@@ -26,7 +28,7 @@ export interface RawResponse {
 /** One HTTP exchange on a connection of its own, with full control over what is sent. */
 export function rawHttp(options: RawRequest): Promise<RawResponse> {
   const { url, method = 'POST', headers, body } = options;
-  const fixed = ['Host', new URL(url).host, 'Connection', 'close'];
+  const fixed = ['Host', options.host ?? new URL(url).host, 'Connection', 'close'];
   const isChunked = headers.some(([name]) => name.toLowerCase() === 'transfer-encoding');
   if (body !== undefined && !isChunked) fixed.push('Content-Length', String(Buffer.byteLength(body)));
   const signals = [AbortSignal.timeout(options.timeoutMs ?? 30_000), options.signal];

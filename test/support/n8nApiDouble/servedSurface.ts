@@ -58,6 +58,8 @@ export async function servedByCore(
           all: () => Promise.resolve(tools),
         }),
       allowedOrigins: new Set(),
+      allowedHosts: new Set(),
+      ownHosts: () => [],
       gate,
       gateKey: path,
       rates,

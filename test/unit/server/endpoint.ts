@@ -4,6 +4,7 @@ import { ConcurrencyGate, type Limits } from '../../../core/policy/limits';
 import { RateLimiter } from '../../../core/policy/rate';
 import { authenticate } from '../../../core/server/authenticate';
 import { parseConsumers } from '../../../core/server/consumers';
+import type { OpenEventStream } from '../../../core/server/eventStream';
 import { serve, type Endpoint, type Served } from '../../../core/server/serve';
 import { handMadeSurface } from '../../../core/server/surfaces';
 import type { ConnectedTool, ServedSurface } from '../../../core/server/tools';
@@ -51,13 +52,18 @@ export function tool(name: string, invoke?: ConnectedTool['invoke']): ConnectedT
 }
 
 /** The surface that a person would make in the editor of these tools. */
-export function surfaceOfTools(tools: readonly ConnectedTool[], limits: Limits = LIMITS): ServedSurface {
+export function surfaceOfTools(
+  tools: readonly ConnectedTool[],
+  limits: Limits = LIMITS,
+  abilities: { logs?: boolean; hasResources?: boolean } = {},
+): ServedSurface {
   return handMadeSurface(
     {
       applicationId: 'web-app-example',
       name: 'Example',
       tools: tools.map(({ descriptor: { name } }) => name),
       limits,
+      ...abilities,
     },
     {
       find: (name) => Promise.resolve(tools.find(({ descriptor: found }) => found.name === name)),
@@ -94,6 +100,8 @@ export function endpoint(
     metadataAddress: () => undefined,
     surface: () => surface,
     allowedOrigins: new Set(),
+    allowedHosts: new Set(),
+    ownHosts: () => [],
     gate: new ConcurrencyGate(),
     gateKey: 'test',
     rates: new RateLimiter(),
@@ -112,6 +120,8 @@ export interface Sent {
   readonly contentType?: string;
   readonly headers?: readonly string[];
   readonly signal?: AbortSignal;
+  readonly isLoopback?: boolean;
+  readonly openStream?: OpenEventStream;
 }
 
 /** One request as a host would hand it over. */
@@ -124,6 +134,8 @@ export async function send(to: Endpoint, { token, headers = [], ...sent }: Sent)
       body: sent.body,
       bodyBytes: sent.bytes ?? Buffer.byteLength(JSON.stringify(sent.body ?? '')),
       signal: sent.signal ?? new AbortController().signal,
+      isLoopback: sent.isLoopback,
+      openStream: sent.openStream,
     },
     to,
   );

@@ -90,6 +90,8 @@ describe('the metadata of an endpoint', () => {
   const described: DescribedEndpoint = {
     applicationId: 'web-app-example',
     allowedOrigins: new Set(['https://chat.example']),
+    allowedHosts: new Set(),
+    ownHosts: () => [],
     resource: () => AUDIENCE,
     issuer: () => Promise.resolve(issuer),
     surface: () => surface,
