@@ -10,6 +10,8 @@ const common = {
       },
     ],
   },
+  // jose comes as ECMAScript modules only, which Jest cannot load before Node 24.9.
+  transformIgnorePatterns: ['/node_modules/(?!jose/)'],
 };
 
 module.exports = {

@@ -86,6 +86,24 @@ export class McpConsumersApi implements ICredentialType {
               default: '',
               description: 'Fills arguments that a contract binds to the tenant',
             },
+            {
+              displayName: 'Requests per Minute',
+              name: 'requestsPerMinute',
+              type: 'number',
+              typeOptions: { minValue: 0 },
+              default: 0,
+              description:
+                'Most requests of this consumer per minute, lists included, in each process of n8n. 0: no limit of its own.',
+            },
+            {
+              displayName: 'Concurrent Calls',
+              name: 'concurrentCalls',
+              type: 'number',
+              typeOptions: { minValue: 0 },
+              default: 0,
+              description:
+                'Most calls of this consumer at the same time, in each process of n8n. 0: no limit of its own.',
+            },
           ],
         },
       ],
@@ -98,7 +116,7 @@ export class McpConsumersApi implements ICredentialType {
       default: '',
       placeholder: '[{"id": "web-app-openwebui", "tokenSha256": "…", "tools": ["find_order"]}]',
       description:
-        'The same as a JSON list, for versions of n8n that cannot show the list above. Fields: id, tokenSha256, tools, and optionally secondTokenSha256, expiresAt, tenant. Hashes only.',
+        'The same as a JSON list, for versions of n8n that cannot show the list above. Fields: id, tokenSha256, tools, and optionally secondTokenSha256, expiresAt, tenant, requestsPerMinute, concurrentCalls. Hashes only.',
     },
   ];
 }

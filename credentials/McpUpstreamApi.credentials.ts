@@ -6,7 +6,8 @@ import type {
   IHttpRequestOptions,
   INodeProperties,
 } from 'n8n-workflow';
-import { upstreamAccess, type UpstreamCredential } from '../core/upstream/access';
+import { upstreamAccess } from '../core/upstream/access';
+import { forTest, type ConsumersUpstreamCredential } from '../core/upstream/consumerSecret';
 
 export class McpUpstreamApi implements ICredentialType {
   name = 'mcpUpstreamApi';
@@ -95,6 +96,16 @@ export class McpUpstreamApi implements ICredentialType {
         'What the application needs besides address and secret, one name = value per line. The catalogue names them for every application.',
     },
     {
+      displayName: 'Secrets by Consumer',
+      name: 'consumerSecrets',
+      type: 'string',
+      typeOptions: { password: true },
+      default: '',
+      placeholder: '{"client-claude": "…", "web-app-openwebui": {"name": "user", "secret": "…"}}',
+      description:
+        'For data that is private to each user. As JSON: the secret, or name and secret, of every consumer. If set, each call uses the one of its consumer, and a consumer without one reaches nothing; Secret is for the connection test only.',
+    },
+    {
       displayName: 'Test Path',
       name: 'testPath',
       type: 'string',
@@ -108,7 +119,9 @@ export class McpUpstreamApi implements ICredentialType {
     credentials: ICredentialDataDecryptedObject,
     options: IHttpRequestOptions,
   ): Promise<IHttpRequestOptions> => {
-    const { base, headers, query } = upstreamAccess(credentials as unknown as UpstreamCredential);
+    const { base, headers, query } = upstreamAccess(
+      forTest(credentials as unknown as ConsumersUpstreamCredential),
+    );
     // n8n lets a node choose the address: whoever may use the credential must not be able to send it elsewhere.
     if (new URL(options.url, options.baseURL ?? base.href).origin !== base.origin) {
       throw new Error('This credential is for its own base address only.');

@@ -4,6 +4,7 @@ import { argumentName } from '../../core/contract/request';
 import { AUTHENTICATION_KINDS } from '../../core/contract/schema';
 import { APPLICATION_ID_PATTERN, TOOL_NAME_PATTERN } from '../../core/contract/vocabulary';
 import { limitsSchema } from '../../core/policy/limits';
+import { MOST_CONCURRENT_CALLS, MOST_REQUESTS_PER_MINUTE } from '../../core/server/consumerLimits';
 
 const applicationId = z
   .string()
@@ -35,6 +36,18 @@ const consumerSchema = z
       .describe('SHA-256 of its bearer, where the bearer itself is nobody else’s business.'),
     expires_at: z.iso.datetime({ offset: true }).optional(),
     tenant: z.string().min(1).max(200).optional(),
+    requests_per_minute: z
+      .int()
+      .min(1)
+      .max(MOST_REQUESTS_PER_MINUTE)
+      .optional()
+      .describe('Most requests per minute at each surface, in each process of n8n.'),
+    concurrent_calls: z
+      .int()
+      .min(1)
+      .max(MOST_CONCURRENT_CALLS)
+      .optional()
+      .describe('Most calls at the same time at each surface, in each process of n8n.'),
     transports: z.array(transport).min(1).default(['streamable_http']),
     auths: z.array(auth).min(1).default(['bearer_token']),
   })
@@ -61,13 +74,18 @@ const webUpstreamSchema = z
       .optional()
       .describe('Header, user or query parameter; the one that the contract names if absent.'),
     secret: secretReference.optional(),
+    consumer_secrets: z
+      .record(applicationId, secretReference)
+      .optional()
+      .describe('For data that is private to each user: the secret of every consumer. Without one, no call.'),
     settings: settingsSchema,
     test_path: z.string().startsWith('/').optional().describe('That of the contract if absent.'),
   })
-  .refine(({ authentication, secret }) => (authentication === 'none') === (secret === undefined), {
-    path: ['secret'],
-    error: 'is needed by every authentication but none',
-  });
+  .refine(
+    ({ authentication, secret, consumer_secrets }) =>
+      (authentication === 'none') === (secret === undefined && consumer_secrets === undefined),
+    { path: ['secret'], error: 'is needed by every authentication but none' },
+  );
 
 /** For contracts of the adapter s3_prefix. */
 const s3UpstreamSchema = z.strictObject({
@@ -105,6 +123,11 @@ const upstreamSchema = z.discriminatedUnion('authentication', [
   s3UpstreamSchema,
   databaseUpstreamSchema,
 ]);
+
+/** Who has a secret of its own at an upstream. */
+function secretConsumers(upstream: z.infer<typeof upstreamSchema>): string[] {
+  return 'consumer_secrets' in upstream ? Object.keys(upstream.consumer_secrets ?? {}) : [];
+}
 
 const surfaceSchema = z.strictObject({
   application_id: applicationId,
@@ -182,6 +205,12 @@ export const operatorSchema = z
     twice([...surfaces.map((surface) => surface.application_id), ...clients.map(({ id }) => id)], 'surfaces');
     surfaces.forEach((surface, index) => {
       twice(surface.consumers, `surfaces.${String(index)}.consumers`);
+      for (const id of secretConsumers(surface.upstream)) {
+        if (surface.consumers.includes(id)) continue;
+        const message = `${id} is not one of the consumers of this surface`;
+        const path = ['surfaces', index, 'upstream', 'consumer_secrets', id];
+        context.addIssue({ code: 'custom', path, message });
+      }
       for (const id of [...surface.consumers, ...Object.keys(surface.consumer_tools ?? {})]) {
         if (consumers.some((consumer) => consumer.id === id)) continue;
         const message = `${id} is not one of the consumers of this file`;

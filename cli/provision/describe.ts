@@ -1,8 +1,8 @@
 import type { Change } from './compare';
-import type { DesiredSurface } from './desired';
+import { limitsOf, type DesiredSurface } from './desired';
 import { matchesFingerprint } from './fingerprint';
 import type { ServedLedger } from './ledger';
-import { secretIn, upstreamData } from './upstreamKinds';
+import { consumerSecretsIn, secretIn, upstreamData } from './upstreamKinds';
 
 type Kind = keyof ServedLedger;
 
@@ -54,14 +54,23 @@ function asRecorded(kind: Kind, recorded: ServedLedger[Kind], desired: DesiredSu
   if (kind === 'upstream') {
     const upstream = recorded as ServedLedger['upstream'];
     // An address without authentication has no secret, and a secret cannot have changed where none was.
-    return upstream.authentication === 'none'
-      ? undefined
-      : upstreamData(upstream, secretIn(desired.upstream.data));
+    if (upstream.authentication === 'none') return undefined;
+    // Nor can it be told where it is about other consumers than before.
+    if (upstream.secret_consumers !== desired.described.upstream.secret_consumers) return undefined;
+    const { data } = desired.upstream;
+    return upstreamData(upstream, secretIn(data), consumerSecretsIn(data));
   }
   const { values } = desired.consumers.data.consumers;
-  const rows = (recorded as ServedLedger['consumers']).rows.map(({ id, tools, expires_at, tenant }) => {
-    const row = values.find((one) => one.id === id);
-    return row && { ...row, tools: tools.join(', '), expiresAt: expires_at ?? '', tenant: tenant ?? '' };
+  const rows = (recorded as ServedLedger['consumers']).rows.map((told) => {
+    const row = values.find((one) => one.id === told.id);
+    if (!row) return undefined;
+    const { requestsPerMinute: _rate, concurrentCalls: _calls, ...rest } = row;
+    const { tools, expires_at, tenant } = told;
+    return {
+      ...rest,
+      ...{ tools: tools.join(', '), expiresAt: expires_at ?? '', tenant: tenant ?? '' },
+      ...limitsOf(told),
+    };
   });
   return rows.includes(undefined) ? undefined : { consumers: { values: rows } };
 }

@@ -10,6 +10,8 @@ export interface DescribedUpstream {
   /** Lines of `name = value`, in the order of their names. */
   readonly settings: string;
   readonly test_path: string;
+  /** Whose secrets are there, where every consumer has its own. */
+  readonly secret_consumers?: string | undefined;
 }
 
 export type WebUpstream = Extract<OperatorSurface['upstream'], { base_url: string }>;
@@ -24,7 +26,7 @@ const MADE_BY_CONTRACT: readonly string[] = ['body', 'session', 'bigbluebutton',
  */
 export function describedUpstream(upstream: WebUpstream, contract: Contract): DescribedUpstream {
   const { application_id: id, adapter } = contract;
-  const { base_url, authentication, name, settings, test_path } = upstream;
+  const { base_url, authentication, name, settings, test_path, consumer_secrets: secrets } = upstream;
   const { kind, name: usual, optional } = adapter.authentication;
   const fits = authentication === kind || (optional && authentication === 'none');
   if (!fits && (MADE_BY_CONTRACT.includes(kind) || MADE_BY_CONTRACT.includes(authentication))) {
@@ -37,6 +39,7 @@ export function describedUpstream(upstream: WebUpstream, contract: Contract): De
     name: name ?? (named && authentication === kind ? (usual ?? '') : ''),
     settings: settingLines(settings, contract),
     test_path: test_path ?? ('test_path' in adapter ? adapter.test_path : '/'),
+    ...(secrets === undefined ? {} : { secret_consumers: Object.keys(secrets).sort().join(', ') }),
   };
 }
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { sha256Of } from '../../core/contract/canonical';
+import { canonicalJson, sha256Of } from '../../core/contract/canonical';
 import type { Contract } from '../../core/contract/schema';
 import { sha256 } from '../../core/server/bearer';
 import { OperatorError } from '../operator/error';
@@ -27,6 +27,9 @@ export interface ConsumerRow {
   readonly tools: string;
   readonly expiresAt: string;
   readonly tenant: string;
+  /** Absent without one, so that what was written before there were such limits is no change. */
+  readonly requestsPerMinute?: number;
+  readonly concurrentCalls?: number;
 }
 
 /** What n8n is to hold for one enabled surface. */
@@ -79,11 +82,13 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
   refuseShared(applicationId, rows);
   const { secret: reference } = surface.upstream;
   const described = describe(surface.upstream, contract);
-  const data = upstreamData(described, reference === undefined ? '' : await secretOf(reference));
+  const consumerSecrets = await consumerSecretsOf(surface, secretOf);
+  const own = reference === undefined ? '' : await secretOf(reference);
+  const data = upstreamData(described, own, consumerSecrets);
   refuseUnusable(data);
   const upstream = {
     ...{ name: upstreamName(name), type: upstreamTypeOf(contract), data },
-    with: (secret: string) => upstreamData(described, secret),
+    with: (secret: string) => upstreamData(described, secret, consumerSecrets),
   };
   return {
     applicationId,
@@ -94,15 +99,29 @@ export async function desiredSurface(operator: Operator, wanted: WantedSurface):
     consumers: { name: consumersName(name), data: { consumers: { values: rows } } },
     upstream,
     described: {
-      rows: rows.map(({ id, tools, expiresAt, tenant }) => ({
+      rows: rows.map(({ id, tools, expiresAt, tenant, requestsPerMinute, concurrentCalls }) => ({
         id,
         tools: tools.split(', '),
         expires_at: expiresAt || null,
         tenant: tenant || null,
+        ...(requestsPerMinute === undefined ? {} : { requests_per_minute: requestsPerMinute }),
+        ...(concurrentCalls === undefined ? {} : { concurrent_calls: concurrentCalls }),
       })),
       upstream: described,
     },
   };
+}
+
+/** The secrets by consumer as the credential holds them; `undefined` where there are none. */
+async function consumerSecretsOf(
+  { upstream }: OperatorSurface,
+  secretOf: (reference: string) => Promise<string>,
+): Promise<string | undefined> {
+  const references = 'consumer_secrets' in upstream ? upstream.consumer_secrets : undefined;
+  if (references === undefined) return undefined;
+  const secrets: Record<string, string> = {};
+  for (const [id, reference] of Object.entries(references)) secrets[id] = await secretOf(reference);
+  return canonicalJson(secrets);
 }
 
 function consumerOf({ consumers }: OperatorFile, id: string): OperatorConsumer {
@@ -128,6 +147,19 @@ async function rowOf(
     tools: tools.join(', '),
     expiresAt: consumer.expires_at ?? '',
     tenant: consumer.tenant ?? '',
+    ...limitsOf(consumer),
+  };
+}
+
+/** The limits of a consumer as its row holds them: those that are there. */
+export function limitsOf(given: {
+  readonly requests_per_minute?: number | undefined;
+  readonly concurrent_calls?: number | undefined;
+}): Pick<ConsumerRow, 'requestsPerMinute' | 'concurrentCalls'> {
+  const { requests_per_minute: rate, concurrent_calls: calls } = given;
+  return {
+    ...(rate === undefined ? {} : { requestsPerMinute: rate }),
+    ...(calls === undefined ? {} : { concurrentCalls: calls }),
   };
 }
 

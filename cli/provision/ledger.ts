@@ -12,6 +12,8 @@ const servedSchema = z.strictObject({
         tools: z.array(z.string()),
         expires_at: z.string().nullable(),
         tenant: z.string().nullable(),
+        requests_per_minute: z.number().optional(),
+        concurrent_calls: z.number().optional(),
       }),
     ),
   }),
@@ -21,6 +23,8 @@ const servedSchema = z.strictObject({
     name: z.string(),
     settings: z.string().default(''),
     test_path: z.string(),
+    /** Whose secrets are there, by commas. */
+    secret_consumers: z.string().optional(),
   }),
 });
 

@@ -1,6 +1,12 @@
 import { UPSTREAM_FACES, upstreamFaceOf, type UpstreamFace } from '../../core/contract/upstreamFaces';
 import type { Contract, SqlDialect } from '../../core/contract/schema';
-import { upstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
+import { upstreamAccess } from '../../core/upstream/access';
+import {
+  consumersIn,
+  forConsumer,
+  forTest,
+  type ConsumersUpstreamCredential,
+} from '../../core/upstream/consumerSecret';
 import { s3Access, type S3Credential } from '../../core/upstream/s3Access';
 import { databaseAccess, type DatabaseCredential } from '../../core/upstream/sqlAccess';
 import { OperatorError } from '../operator/error';
@@ -9,7 +15,7 @@ import { describedUpstream, settingLines, type DescribedUpstream } from './descr
 
 /** What n8n holds for the upstream of a surface: of one of three credential types. */
 export type UpstreamData =
-  | (Omit<UpstreamCredential, 'authentication'> & {
+  | (Omit<ConsumersUpstreamCredential, 'authentication'> & {
       readonly authentication: string;
       readonly testPath: string;
     })
@@ -104,8 +110,14 @@ const PORTS: Record<SqlDialect, number> = { postgresql: 5_432, mariadb: 3_306 };
 /**
  * The credential of an upstream, from what the ledger shows of it and the secret: the same for the same, so that a
  * second run has nothing to write.
+ *
+ * @param consumerSecrets JSON text of the secrets by consumer, where there are some
  */
-export function upstreamData(described: DescribedUpstream, secret: string): UpstreamData {
+export function upstreamData(
+  described: DescribedUpstream,
+  secret: string,
+  consumerSecrets?: string,
+): UpstreamData {
   const { base_url: address, authentication, name, settings, test_path: testPath } = described;
   if (authentication === 's3') {
     const url = new URL(address);
@@ -133,7 +145,8 @@ export function upstreamData(described: DescribedUpstream, secret: string): Upst
       settings,
     };
   }
-  return { baseUrl: address, authentication, name, secret, settings, testPath };
+  const own = consumerSecrets === undefined ? {} : { consumerSecrets };
+  return { baseUrl: address, authentication, name, secret, settings, testPath, ...own };
 }
 
 const DATABASE = /^([a-z]+):\/\/(.+):(\d+)\/([^?]*)\?(.*)$/;
@@ -144,9 +157,18 @@ export function secretIn(data: UpstreamData): string {
   return 'dialect' in data ? data.password : (data.secret ?? '');
 }
 
+/** The secrets by consumer in a credential; `undefined` where there are none. */
+export function consumerSecretsIn(data: UpstreamData): string | undefined {
+  return 'consumerSecrets' in data ? data.consumerSecrets : undefined;
+}
+
 /** @throws PolicyError `credential_missing` for what the tools could not use */
 export function refuseUnusable(data: UpstreamData): void {
   if ('accessKeyId' in data) s3Access(data);
   else if ('dialect' in data) databaseAccess(data);
-  else upstreamAccess(data as UpstreamCredential);
+  else {
+    const credential = data as ConsumersUpstreamCredential;
+    upstreamAccess(forTest(credential));
+    for (const id of consumersIn(credential)) upstreamAccess(forConsumer(credential, id));
+  }
 }

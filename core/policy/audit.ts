@@ -21,6 +21,8 @@ export interface AuditEvent {
   readonly duration_ms: number;
   readonly request_bytes: number;
   readonly response_bytes: number;
+  /** Events of this surface that this process has lost since the one before; 0 as long as all is well. */
+  readonly undelivered_before: number;
 }
 
 export type AuditFacts = Omit<AuditEvent, 'status' | 'time' | 'tool'> & { arrived: number; tool: unknown };
@@ -41,6 +43,7 @@ export function auditEvent({ arrived, tool, ...facts }: AuditFacts): AuditEvent 
     duration_ms: Math.round(facts.duration_ms),
     request_bytes: facts.request_bytes,
     response_bytes: facts.response_bytes,
+    undelivered_before: facts.undelivered_before,
   };
 }
 

@@ -40,6 +40,10 @@ export const ERROR_RULES = {
   bearer_malformed: http(401),
   bearer_invalid: http(401),
   bearer_expired: http(401),
+  bearer_not_yet_valid: http(401),
+  bearer_wrong_issuer: http(401),
+  bearer_wrong_audience: http(401),
+  insufficient_scope: http(403),
   consumer_not_allowed: http(403),
   origin_not_allowed: http(403),
   host_not_allowed: http(403),
@@ -54,8 +58,12 @@ export const ERROR_RULES = {
   request_too_deep: http(400, -32600),
   protocol_version_unsupported: http(400, -32600),
   too_many_requests: http(429),
+  consumer_rate_exceeded: http(429),
+  consumer_concurrency_exceeded: http(429),
 
   // The surface as the operator set it up.
+  metadata_absent: http(404),
+  issuer_keys_unavailable: { outcome: 'error', answer: 'http', http: 503, rpc: -32603 },
   surface_unconfigured: { outcome: 'error', answer: 'http', http: 503, rpc: -32603 },
   internal_error: { outcome: 'error', answer: 'http', http: 500, rpc: -32603 },
   method_unknown: rpc('refused', -32601),
@@ -76,6 +84,7 @@ export const ERROR_RULES = {
   call_cancelled: result('error'),
   credential_missing: result('error'),
   principal_not_read_only: result('refused'),
+  consumer_secret_missing: result('refused'),
 
   // A foreign MCP server and what was pinned of it.
   endpoint_invalid: result('refused'),
@@ -118,6 +127,8 @@ export interface PolicyErrorOptions {
   readonly pointer?: string;
   /** Whole seconds after which the same request may succeed. */
   readonly retryAfterSeconds?: number;
+  /** The scopes, separated by spaces, of which one is needed. */
+  readonly scope?: string;
   /** For the log only; never part of an answer. */
   readonly cause?: unknown;
 }
@@ -130,6 +141,7 @@ export class PolicyError extends Error {
   readonly code: ErrorCode;
   readonly pointer: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly scope: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: PolicyErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -137,6 +149,7 @@ export class PolicyError extends Error {
     this.code = code;
     this.pointer = options.pointer;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.scope = options.scope;
   }
 }
 

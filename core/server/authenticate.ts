@@ -3,6 +3,7 @@ import { PolicyError } from '../policy/errors';
 import { BEARER_TOKEN, sha256 } from './bearer';
 import type { Consumer } from './consumers';
 
+/** Characters of a header with a bearer of ours. */
 const LONGEST_HEADER = 4_096;
 /** The scheme is compared without case (RFC 9110, section 11.1). */
 const BEARER = new RegExp(`^bearer +(${BEARER_TOKEN})$`, 'i');
@@ -22,7 +23,7 @@ export function authenticate(
   consumers: readonly Consumer[],
   now: number,
 ): Consumer {
-  const presented = sha256(bearerOf(authorization));
+  const presented = sha256(bearerOf(authorization, LONGEST_HEADER));
   let found: Consumer | undefined;
   for (const consumer of consumers) {
     for (const digest of consumer.digests) {
@@ -40,13 +41,19 @@ export function authenticate(
   return found;
 }
 
-function bearerOf(authorization: readonly string[]): string {
+/**
+ * The one bearer of a request.
+ *
+ * @param longest characters of the whole header
+ * @throws PolicyError `bearer_missing` or `bearer_malformed`
+ */
+export function bearerOf(authorization: readonly string[], longest: number): string {
   const [header, second] = authorization;
   if (header === undefined || header.trim() === '') {
     throw new PolicyError('bearer_missing', 'Send the header Authorization: Bearer <token>.');
   }
   const token =
-    second === undefined && header.length <= LONGEST_HEADER ? BEARER.exec(header.trim())?.[1] : undefined;
+    second === undefined && header.length <= longest ? BEARER.exec(header.trim())?.[1] : undefined;
   if (token === undefined) {
     throw new PolicyError('bearer_malformed', 'Send exactly one header Authorization: Bearer <token>.');
   }

@@ -3,6 +3,7 @@ import type { ToolDescriptor } from '../contract/pin';
 import { validateArguments } from '../policy/arguments';
 import { PolicyError, toPolicyError } from '../policy/errors';
 import { utf8Bytes } from '../policy/limits';
+import { enterAsConsumer } from './consumerLimits';
 import { withinDeadline } from './deadline';
 import type { Exchange } from './exchange';
 import { nameList } from './surfaces';
@@ -46,21 +47,28 @@ export async function listTools(exchange: Exchange): Promise<readonly ToolDescri
 const LEFT_BEHIND_FACTOR = 20;
 
 /**
- * Runs work in one of the places of the surface. The place is free again when the work has really ended: a caller that
+ * Runs work in one of the places of the consumer and of the surface. They are free again when the work has really
+ * ended: a caller that
  * goes away does not make room for more of what still runs.
  */
 export async function inPlace<T>(
-  { surface: { limits }, gate, gateKey, signal: caller, report }: Exchange,
+  { surface: { limits }, consumer, gate, gateKey, signal: caller, report }: Exchange,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const leave = gate.tryEnter(gateKey, limits.concurrent_requests);
-  if (!leave) {
+  const leaveConsumer = enterAsConsumer(consumer, gate, gateKey);
+  const leaveSurface = gate.tryEnter(gateKey, limits.concurrent_requests);
+  if (!leaveSurface) {
+    leaveConsumer();
     throw new PolicyError(
       'too_many_requests',
       `This surface runs ${String(limits.concurrent_requests)} calls at a time and all are busy; try again.`,
       { retryAfterSeconds: 1 },
     );
   }
+  const leave = () => {
+    leaveSurface();
+    leaveConsumer();
+  };
   // Where something may be told on the way, the answer is a stream, and both limits hold.
   const seconds = report ? Math.min(limits.timeout_seconds, limits.stream_seconds) : limits.timeout_seconds;
   return await withinDeadline(seconds, caller, async (signal) => {

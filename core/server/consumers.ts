@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { APPLICATION_ID_PATTERN } from '../contract/vocabulary';
 import { PolicyError } from '../policy/errors';
 import { BEARER_TOKEN, sha256 } from './bearer';
+import { MOST_CONCURRENT_CALLS, MOST_REQUESTS_PER_MINUTE, type ConsumerLimits } from './consumerLimits';
 
 /** A named caller, as far as a request may know it. Holds digests, never a token. */
-export interface Consumer {
+export interface Consumer extends ConsumerLimits {
   /** The client's application id, e.g. `web-app-openwebui`. */
   readonly id: string;
   readonly tenant: string | null;
@@ -13,7 +14,12 @@ export interface Consumer {
   readonly expiresAt: number | null;
   /** SHA-256 digests (32 bytes) of the bearers that name this consumer: one, or two while rotating. */
   readonly digests: readonly Buffer[];
+  /** What the scopes of its issuer grant, by scope, where its bearer is a token of one; `null` for bearers of our own. */
+  readonly scopes: ScopeMap | null;
 }
+
+/** Names of tools by scope. */
+export type ScopeMap = ReadonlyMap<string, readonly string[]>;
 
 const MINIMUM_TOKEN_CHARACTERS = 8;
 const TOKEN = new RegExp(`^${BEARER_TOKEN}$`);
@@ -21,6 +27,11 @@ const text = z
   .string()
   .nullish()
   .transform((value) => (value ?? '').trim());
+/** A number as n8n stores it: 0 is what a field starts with. */
+const number = z
+  .union([z.string(), z.number()])
+  .nullish()
+  .transform((value) => (value === 0 ? '' : String(value ?? '').trim()));
 
 /** One row of the consumers credential. Empty fields are how n8n stores what was left blank. */
 const rowSchema = z.object({
@@ -32,6 +43,8 @@ const rowSchema = z.object({
   expiresAt: text,
   tenant: text,
   tools: text,
+  requestsPerMinute: number,
+  concurrentCalls: number,
 });
 
 /**
@@ -45,6 +58,8 @@ const jsonRowSchema = z.strictObject({
   tools: z.union([z.string(), z.array(z.string()).transform((names) => names.join(','))]),
   expiresAt: z.string().optional(),
   tenant: z.string().optional(),
+  requestsPerMinute: z.int().min(1).optional(),
+  concurrentCalls: z.int().min(1).optional(),
 });
 
 const credentialSchema = z.object({
@@ -113,7 +128,17 @@ function parseRow(row: z.infer<typeof rowSchema>, index: number): Consumer {
     tools: new Set(tools),
     expiresAt,
     digests,
+    scopes: null,
+    requestsPerMinute: limitOf(who, 'requests per minute', row.requestsPerMinute, MOST_REQUESTS_PER_MINUTE),
+    concurrentCalls: limitOf(who, 'concurrent calls', row.concurrentCalls, MOST_CONCURRENT_CALLS),
   };
+}
+
+function limitOf(who: string, field: string, given: string, most: number): number | null {
+  if (given === '') return null;
+  const limit = Number(given);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= most) return limit;
+  throw unconfigured(`The ${field} of ${who} must be a whole number from 1 to ${String(most)}.`);
 }
 
 function digestOf(who: string, token: string, hash: string): Buffer[] {

@@ -9,15 +9,23 @@ export interface OutboundAnswer {
   readonly streamedBytes?: number;
 }
 
-/** A refusal before the protocol layer: an HTTP status and a JSON-RPC error that says what to do. */
-export function refusalAnswer(error: PolicyError, id: string | number | null): OutboundAnswer {
+/**
+ * A refusal before the protocol layer: an HTTP status and a JSON-RPC error that says what to do.
+ *
+ * @param metadata address of the protected-resource metadata, where there is an issuer
+ */
+export function refusalAnswer(
+  error: PolicyError,
+  id: string | number | null,
+  metadata?: string,
+): OutboundAnswer {
   const rule = ruleOf(error.code);
   return {
     status: rule.http,
     headers: {
       'content-type': 'application/json',
       ...retryAfter(error),
-      ...(rule.http === 401 ? { 'www-authenticate': challengeOf(error.code) } : {}),
+      ...(isChallenged(error) ? { 'www-authenticate': challengeOf(error, metadata) } : {}),
       ...(rule.http === 405 ? { allow: 'POST', connection: 'close' } : {}),
     },
     body: JSON.stringify({
@@ -28,10 +36,23 @@ export function refusalAnswer(error: PolicyError, id: string | number | null): O
   };
 }
 
-/** RFC 6750, section 3: no error attribute when the request held no credentials at all. */
-function challengeOf(code: ErrorCode): string {
-  if (code === 'bearer_missing') return 'Bearer realm="mcp"';
-  return `Bearer realm="mcp", error="${code === 'bearer_malformed' ? 'invalid_request' : 'invalid_token'}"`;
+/** Whether another bearer could help. */
+export function isChallenged({ code }: PolicyError): boolean {
+  return ruleOf(code).http === 401 || code === 'insufficient_scope';
+}
+
+/** RFC 6750, section 3: no error attribute when the request held no credentials at all. RFC 9728, section 5.1. */
+function challengeOf({ code, scope }: PolicyError, metadata: string | undefined): string {
+  const parts = ['Bearer realm="mcp"'];
+  if (code !== 'bearer_missing') parts.push(`error="${challengeError(code)}"`);
+  if (scope !== undefined && scope !== '') parts.push(`scope="${scope}"`);
+  if (metadata !== undefined) parts.push(`resource_metadata="${metadata}"`);
+  return parts.join(', ');
+}
+
+function challengeError(code: ErrorCode): string {
+  if (code === 'insufficient_scope') return code;
+  return code === 'bearer_malformed' ? 'invalid_request' : 'invalid_token';
 }
 
 export function retryAfter(error: PolicyError): Record<string, string> {

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { auditEvent, type AuditEvent } from '../policy/audit';
 import { PolicyError, ruleOf, toPolicyError, type ErrorCode } from '../policy/errors';
 import { utf8Bytes, type ConcurrencyGate } from '../policy/limits';
-import { authenticate } from './authenticate';
+import type { RateLimiter } from '../policy/rate';
+import { admit } from './authorize';
+import { spendRequest } from './consumerLimits';
 import type { Consumer } from './consumers';
 import { EventStream } from './eventStream';
 import type { Exchange } from './exchange';
@@ -15,7 +17,7 @@ import {
   type JsonRpcMessage,
 } from './inbound';
 import { checkHosting, corsHeaders, type HostingRules } from './origin';
-import { protocolRefusal, refusalAnswer, retryAfter, type OutboundAnswer } from './outbound';
+import { isChallenged, protocolRefusal, refusalAnswer, retryAfter, type OutboundAnswer } from './outbound';
 import { answerMessage } from './protocol';
 import type { ServedSurface } from './tools';
 
@@ -31,10 +33,21 @@ export interface Served {
 /** What the host knows of the endpoint. A part that cannot be had throws, and the surface answers 503. */
 export interface Endpoint extends HostingRules {
   readonly applicationId: string;
-  consumers(): Promise<readonly Consumer[]>;
+  /**
+   * Whom a request's bearer names.
+   *
+   * @param authorization every value of the `Authorization` header as received
+   * @param now milliseconds since the epoch
+   */
+  identify(authorization: readonly string[], now: number): Promise<Consumer>;
+  /** Address of the protected-resource metadata, where bearers are tokens of an issuer. */
+  metadataAddress(): string | undefined;
   surface(): ServedSurface;
   readonly gate: ConcurrencyGate;
   readonly gateKey: string;
+  readonly rates: RateLimiter;
+  /** Takes the number of audit events that were lost since the last one; the next event carries it. */
+  takeUndelivered(): number;
   readonly serverVersion: string;
   /** Milliseconds since the epoch. */
   now(): number;
@@ -72,16 +85,14 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
             duration_ms: endpoint.now() - arrived,
             request_bytes: request.bodyBytes,
             response_bytes: answer.streamedBytes ?? utf8Bytes(answer.body),
+            undelivered_before: endpoint.takeUndelivered(),
           }),
   });
 
   try {
     checkHosting(request, endpoint);
-    consumer = authenticate(
-      headerValues(request.rawHeaders, 'authorization'),
-      await endpoint.consumers(),
-      endpoint.now(),
-    );
+    consumer = await endpoint.identify(headerValues(request.rawHeaders, 'authorization'), endpoint.now());
+    spendRequest(consumer, endpoint.rates, endpoint.gateKey, endpoint.now());
     surface = endpoint.surface();
     admit(consumer, surface);
     const message = readMessage(request, surface.limits.request_bytes);
@@ -112,7 +123,11 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
     const configuration = error.code === 'surface_unconfigured';
     const shown = configuration ? UNCONFIGURED : error;
     return finish(
-      refusalAnswer(shown, echoableId(request.body)),
+      refusalAnswer(
+        shown,
+        echoableId(request.body),
+        isChallenged(shown) ? endpoint.metadataAddress() : undefined,
+      ),
       error.code,
       configuration ? error : error.cause,
     );
@@ -132,12 +147,6 @@ const UNCONFIGURED = new PolicyError(
   'surface_unconfigured',
   'This surface is not set up correctly; its operator finds the reason in the log.',
 );
-
-function admit(consumer: Consumer, surface: ServedSurface): void {
-  if (surface.allowedConsumers !== null && !surface.allowedConsumers.has(consumer.id)) {
-    throw new PolicyError('consumer_not_allowed', 'This consumer is not admitted to this surface.');
-  }
-}
 
 /** What counts as a call. Which operation a read is for is known only once its URI was looked up. */
 function callOf({ method, params }: JsonRpcMessage): Exchange['call'] {

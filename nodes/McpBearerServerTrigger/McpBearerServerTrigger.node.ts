@@ -13,22 +13,28 @@ import {
   type IWebhookFunctions,
   type IWebhookResponseData,
 } from 'n8n-workflow';
-import { auditLine, isRecorded, type AuditEvent } from '../../core/policy/audit';
+import type { AuditEvent } from '../../core/policy/audit';
 import { PolicyError } from '../../core/policy/errors';
 import { ConcurrencyGate } from '../../core/policy/limits';
+import { RateLimiter } from '../../core/policy/rate';
 import { parseConsumers } from '../../core/server/consumers';
+import { serveMetadata } from '../../core/server/serveMetadata';
 import { refusalAnswer } from '../../core/server/outbound';
 import { serve } from '../../core/server/serve';
 import { packVersion } from '../../core/version';
-import { applicationIdOf, consumersOf, recordingOf, servedSurface } from './configuration';
+import { deliver, deliverFailure, outletOf, reportArrival, surfaceKeyOf } from './auditDelivery';
+import { applicationIdOf, recordingOf, servedSurface } from './configuration';
 import { connectedTools } from './connectedTools';
 import { hostingOf } from './hosting';
 import { inboundOf, send } from './http';
+import { checkIdentity, describeIssuer, identify, issuerOf, usesIssuer } from './identity';
 import { triggerProperties } from './properties';
-import { webhookFields } from './webhookFields';
+import { metadataAddress, publicAddress } from './publicAddress';
+import { metadataFields, webhookFields } from './webhookFields';
 
 /** Limits count per process: every replica has its own gate. */
 const gate = new ConcurrencyGate();
+const rates = new RateLimiter();
 
 export class McpBearerServerTrigger implements INodeType {
   description: INodeTypeDescription = {
@@ -59,7 +65,20 @@ export class McpBearerServerTrigger implements INodeType {
     inputs: [{ type: NodeConnectionTypes.AiTool, displayName: 'Tools' }],
     outputs: [NodeConnectionTypes.Main],
     outputNames: ['Audit'],
-    credentials: [{ name: 'mcpConsumersApi', required: true, testedBy: 'testConsumers' }],
+    credentials: [
+      {
+        name: 'mcpConsumersApi',
+        required: true,
+        testedBy: 'testConsumers',
+        displayOptions: { show: { authentication: ['consumers'] } },
+      },
+      {
+        name: 'mcpJwtIssuerApi',
+        required: true,
+        testedBy: 'testIssuer',
+        displayOptions: { show: { authentication: ['jwt'] } },
+      },
+    ],
     properties: triggerProperties,
     webhooks: [
       {
@@ -70,6 +89,16 @@ export class McpBearerServerTrigger implements INodeType {
         ndvHideMethod: true,
         httpMethod: 'POST,GET,DELETE',
         ...webhookFields(),
+      },
+      {
+        // Of the two names that n8n knows, the one for what clients ask before they call.
+        name: 'setup',
+        responseMode: 'onReceived',
+        isFullPath: true,
+        nodeType: 'mcp',
+        ndvHideUrl: true,
+        httpMethod: 'GET',
+        ...metadataFields(),
       },
     ],
   };
@@ -91,6 +120,20 @@ export class McpBearerServerTrigger implements INodeType {
           };
         }
       },
+      /** Fetches the keys where they are at an address. */
+      async testIssuer(
+        this: ICredentialTestFunctions,
+        credential: ICredentialsDecrypted,
+      ): Promise<INodeCredentialTestResult> {
+        try {
+          return { status: 'OK', message: await describeIssuer(credential.data) };
+        } catch (error) {
+          return {
+            status: 'Error',
+            message: error instanceof PolicyError ? error.message : 'Cannot be read.',
+          };
+        }
+      },
     },
   };
 
@@ -103,7 +146,7 @@ export class McpBearerServerTrigger implements INodeType {
       /** Activation fails for a surface that could only refuse, with the reason. */
       async create(this: IHookFunctions): Promise<boolean> {
         try {
-          await consumersOf(this);
+          await checkIdentity(this);
           servedSurface(this, { find: () => Promise.resolve(undefined), all: () => Promise.resolve([]) });
           return true;
         } catch (error) {
@@ -117,16 +160,28 @@ export class McpBearerServerTrigger implements INodeType {
         return await Promise.resolve(true);
       },
     },
+    /** What there is to check is checked for the endpoint itself. */
+    setup: {
+      async checkExists(this: IHookFunctions): Promise<boolean> {
+        return await Promise.resolve(false);
+      },
+      async create(this: IHookFunctions): Promise<boolean> {
+        return await Promise.resolve(true);
+      },
+      async delete(this: IHookFunctions): Promise<boolean> {
+        return await Promise.resolve(true);
+      },
+    },
   };
 
   async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
     try {
-      return await answer(this);
+      return await (this.getWebhookName() === 'setup' ? answerMetadata(this) : answer(this));
     } catch (error) {
       // n8n would answer an exception with its own error, stack included where it runs for development.
-      send(this.getResponseObject(), refusalAnswer(INTERNAL, null));
-      this.logger.warn(`mcp_cause ${kindOf(error)}`);
-      return { noWebhookResponse: true };
+      const refusal = refusalAnswer(INTERNAL, null);
+      send(this.getResponseObject(), refusal);
+      return deliverFailure(this, refusal, error);
     }
   }
 
@@ -137,6 +192,7 @@ export class McpBearerServerTrigger implements INodeType {
   async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
     const items = this.getInputData();
     const event = items[0]?.json as Partial<AuditEvent> & IDataObject;
+    reportArrival(surfaceKeyOf(this), event);
     const wired = this.getChildNodes(this.getNode().name).length > 0;
     if (event.status === 'error' && !wired) {
       throw new NodeOperationError(
@@ -155,34 +211,40 @@ const INTERNAL = new PolicyError('internal_error', 'The request failed inside th
 
 async function answer(context: IWebhookFunctions): Promise<IWebhookResponseData> {
   const response = context.getResponseObject();
+  const surfaceKey = surfaceKeyOf(context);
   const tools = connectedTools(context);
   const served = await serve(inboundOf(context.getRequestObject(), response), {
     applicationId: applicationIdOf(context),
-    consumers: async () => await consumersOf(context),
+    identify: async (authorization, now) => await identify(context, authorization, now),
+    metadataAddress: () => (usesIssuer(context) ? metadataAddress(context) : undefined),
     surface: () => servedSurface(context, tools),
     ...hostingOf(context),
     gate,
-    gateKey: `${context.getWorkflow().id ?? ''}/${context.getNode().id}`,
+    gateKey: surfaceKey,
+    rates,
+    takeUndelivered: () => outletOf(surfaceKey).takeUndelivered(Date.now()),
     serverVersion: packVersion,
     now: Date.now,
   });
   send(response, served.answer);
   // Nobody waits for it: the answer is out, and what cannot be closed is not the caller's matter.
   void tools.close();
-  const { audit, isCall, cause } = served;
-  if (!audit) return { noWebhookResponse: true };
-  context.logger.info(auditLine(audit));
-  if (cause !== undefined) context.logger.warn(`mcp_cause ${audit.correlation_id} ${kindOf(cause)}`);
-  return {
-    noWebhookResponse: true,
-    ...(isRecorded(audit, isCall, recordingOf(context)) ? { workflowData: [[{ json: { ...audit } }]] } : {}),
-  };
+  return deliver(context, served, recordingOf(context));
 }
 
-/** What a cause may show in a log: its own sentence if it is ours, else only its kind. Foreign texts hold addresses. */
-function kindOf(cause: unknown): string {
-  if (cause instanceof PolicyError) return `${cause.code}: ${cause.message}`;
-  if (!(cause instanceof Error)) return 'unknown';
-  const { code } = cause as NodeJS.ErrnoException;
-  return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : cause.name;
+/** The address of the endpoint's metadata is asked without a bearer: it says where to get one. */
+async function answerMetadata(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+  const response = context.getResponseObject();
+  const surfaceKey = surfaceKeyOf(context);
+  const served = await serveMetadata(inboundOf(context.getRequestObject(), response), {
+    applicationId: applicationIdOf(context),
+    ...hostingOf(context),
+    resource: () => publicAddress(context),
+    issuer: async () => (usesIssuer(context) ? await issuerOf(context) : undefined),
+    surface: () => servedSurface(context, connectedTools(context)),
+    takeUndelivered: () => outletOf(surfaceKey).takeUndelivered(Date.now()),
+    now: Date.now,
+  });
+  send(response, served.answer);
+  return deliver(context, served, recordingOf(context));
 }

@@ -8,7 +8,6 @@ import type { Recording } from '../../core/policy/audit';
 import { PolicyError } from '../../core/policy/errors';
 import { limitsSchema } from '../../core/policy/limits';
 import { foreignText } from '../../core/policy/redaction';
-import { parseConsumers, type Consumer } from '../../core/server/consumers';
 import { contractSurface, handMadeSurface, type HandMadeSurface } from '../../core/server/surfaces';
 import type { ServedSurface, ToolSource } from '../../core/server/tools';
 import { staticParameter } from '../shared/staticParameter';
@@ -55,20 +54,6 @@ export function applicationIdOf(context: TriggerContext): string {
   } catch {
     return 'unconfigured';
   }
-}
-
-/** @throws PolicyError `surface_unconfigured` when no credential is set or it cannot be used */
-export async function consumersOf(context: TriggerContext): Promise<Consumer[]> {
-  const credential = await context.getCredentials('mcpConsumersApi').catch((cause: unknown) => {
-    throw new PolicyError(
-      'surface_unconfigured',
-      'The trigger has no MCP consumers credential; choose one.',
-      {
-        cause,
-      },
-    );
-  });
-  return parseConsumers(credential);
 }
 
 /**

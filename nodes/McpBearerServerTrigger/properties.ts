@@ -54,6 +54,26 @@ export const triggerProperties: INodeProperties[] = [
     description: 'Last part of the endpoint address, after /mcp/',
   },
   {
+    displayName: 'Authentication',
+    name: 'authentication',
+    type: 'options',
+    noDataExpression: true,
+    default: 'consumers',
+    description: 'How a caller shows who it is. There is no way to serve anybody without it.',
+    options: [
+      {
+        name: 'Bearers of Named Consumers',
+        value: 'consumers',
+        description: 'One bearer per consumer, handed out by you',
+      },
+      {
+        name: 'Tokens of an Issuer (JWT)',
+        value: 'jwt',
+        description: 'Signed tokens of an authorization server, whose scopes say which tools they grant',
+      },
+    ],
+  },
+  {
     displayName: 'Serve',
     name: 'serve',
     type: 'options',
@@ -142,6 +162,15 @@ export const triggerProperties: INodeProperties[] = [
         placeholder: 'https://chat.example.com',
         description:
           'Comma-separated web origins whose pages may call this endpoint, without spaces. Programs send no origin and are not affected. The word none: no page may.',
+      },
+      {
+        displayName: 'Public Address',
+        name: 'publicAddress',
+        type: 'string',
+        default: '',
+        placeholder: 'https://tools.example.com/mcp/web-app-example',
+        description:
+          'Address of this endpoint as clients know it, for tokens of an issuer. Empty: as n8n is told to be reached (WEBHOOK_URL).',
       },
     ],
   },

@@ -7,8 +7,9 @@ import {
   type ISupplyDataFunctions,
   type SupplyData,
 } from 'n8n-workflow';
-import { upstreamAccess, type UpstreamCredential } from '../../core/upstream/access';
+import { upstreamAccess } from '../../core/upstream/access';
 import { callOperation } from '../../core/upstream/call';
+import { forConsumer, type ConsumersUpstreamCredential } from '../../core/upstream/consumerSecret';
 import { createPorts } from '../../core/upstream/ports';
 import {
   executeReadTool,
@@ -23,8 +24,10 @@ const ports = createPorts();
 
 const web: ReadToolKind = {
   credential: 'mcpUpstreamApi',
-  ask: async (prepared, args, credential, context) =>
-    await callOperation(prepared, args, upstreamAccess(credential as UpstreamCredential), context, ports),
+  ask: async (prepared, args, credential, context) => {
+    const own = forConsumer(credential as ConsumersUpstreamCredential, context.consumer);
+    return await callOperation(prepared, args, upstreamAccess(own), context, ports);
+  },
 };
 
 export class McpReadTool implements INodeType {

@@ -1,4 +1,7 @@
+import type { ServerResponse } from 'node:http';
+
 import type { AttachedHost } from '../hosts/host';
+import { eventually } from '../support/editWorkflow';
 import { untilExecutions, type Execution } from '../support/executions';
 import { auditLinesOf } from '../support/expectations';
 import { node, publishHandMade, type HandMadeWishes } from '../support/handMade';
@@ -27,6 +30,7 @@ const AUDIT_FIELDS = [
   'duration_ms',
   'request_bytes',
   'response_bytes',
+  'undelivered_before',
 ];
 
 interface Asked {
@@ -180,6 +184,34 @@ describe.each(hosts())('recording on n8n $version', (host) => {
     const { refused, failed } = await askAll(surface);
     const executions = await recordedBefore(surface, await fail(surface), 2);
     expect(eventsOf(executions).map((event) => event['correlation_id'])).toEqual(idsOf(refused, failed));
+  });
+
+  it('answers while the workflow that takes the events is slow, and although it fails', async () => {
+    const held: ServerResponse[] = [];
+    double.on('/audit-sink', (response) => held.push(response));
+    const parameters = { url: `${double.origin}/audit-sink`, options: {} };
+    const sink = node('After the trigger', 'n8n-nodes-base.httpRequest', 4.2, parameters);
+    const surface = await publish('slow', { recording: 'all', audit: sink });
+    const answers: RawResponse[] = [];
+    for (let index = 1; index <= 2; index++) {
+      answers.push(await callTool(surface, 'n8n_list_workflows'));
+      await eventually(() => {
+        expect(held).toHaveLength(index);
+      });
+    }
+    expect(answers.map(codeOf)).toEqual(['ok', 'ok']);
+    for (const response of held) upstream.json({ message: 'audit is down' }, 500)(response);
+    const executions = await untilExecutions(host, surface.workflowId, 2);
+    expect(executions.map(({ status }) => status)).toEqual(['error', 'error']);
+    const last = await callTool(surface, 'n8n_list_workflows');
+    expect(codeOf(last)).toBe('ok');
+    // They arrived; what becomes of them afterwards is the workflow's own matter.
+    expect(await auditLinesOf(host, last)).toEqual([expect.objectContaining({ undelivered_before: 0 })]);
+    await eventually(() => {
+      expect(held).toHaveLength(3);
+    });
+    held.at(-1)?.end();
+    await untilExecutions(host, surface.workflowId, 3);
   });
 
   it('records nothing under "none"', async () => {

@@ -47,6 +47,7 @@ export function node(
     type,
     typeVersion: type === TRIGGER ? 2 : 1,
     position: [0, 0],
+    webhookId: `webhook-of-${name}`,
     parameters: parameters as INode['parameters'],
     credentials: Object.fromEntries(
       Object.entries(credentials).map(([kind, id]) => [kind, { id, name: id }]),
@@ -113,6 +114,7 @@ export function bench(
       },
     },
     currentNodeExecutionIndex: 0,
+    webhookBaseUrl: 'https://n8n.example.com/webhook',
   } as unknown as IWorkflowExecuteAdditionalData;
   return { workflow, additionalData };
 }
@@ -219,7 +221,7 @@ export async function serveTrigger(on: Bench, name: string): Promise<ServedTrigg
         nodeOf(on, name),
         { ...on.additionalData, httpRequest: request, httpResponse: response } as never,
         'webhook',
-        { webhookDescription: { name: 'default' } } as IWebhookData,
+        { webhookDescription: { name: isMetadata(request) ? 'setup' : 'default' } } as IWebhookData,
         [],
         null,
       );
@@ -239,6 +241,11 @@ export async function serveTrigger(on: Bench, name: string): Promise<ServedTrigg
         });
       }),
   };
+}
+
+/** n8n finds the webhook by its path. */
+function isMetadata({ url = '' }: IncomingMessage): boolean {
+  return url.endsWith('/.well-known/oauth-protected-resource');
 }
 
 function parsed(rawBody: Buffer): unknown {

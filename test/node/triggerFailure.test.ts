@@ -16,13 +16,22 @@ describe('whatever fails inside the trigger', () => {
       getRequestObject: () => {
         throw new TypeError('cannot read /srv/secret at host.internal');
       },
-      logger: { warn: (line: string) => logged.push(line) },
+      getWorkflow: () => ({ id: 'workflow-1' }),
+      getNode: () => ({ id: 'node-1' }),
+      getWebhookName: () => 'default',
+      logger: {
+        info: (line: string) => logged.push(line),
+        warn: (line: string) => logged.push(line),
+      },
     };
     const outcome = await new McpBearerServerTrigger().webhook.call(context as unknown as IWebhookFunctions);
     expect(outcome).toEqual({ noWebhookResponse: true });
     expect(sent[0]).toMatchObject([500, { 'content-type': 'application/json' }]);
     expect(sent[1]).toMatchObject({ error: { data: { code: 'internal_error' } } });
     expect(JSON.stringify([sent, logged])).not.toMatch(/secret|host\.internal/);
-    expect(logged).toEqual(['mcp_cause TypeError']);
+    expect(logged).toEqual([
+      expect.stringMatching(/^mcp_audit .*"code":"internal_error"/),
+      expect.stringMatching(/^mcp_cause [0-9a-f-]{36} TypeError$/),
+    ]);
   });
 });

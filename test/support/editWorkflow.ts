@@ -25,7 +25,7 @@ export async function editWorkflow(
 }
 
 /** Repeats a check until it passes, for what takes effect in the background; its last failure counts. */
-export async function eventually(check: () => Promise<void>, limitMs = 10_000): Promise<void> {
+export async function eventually(check: () => Promise<void> | void, limitMs = 10_000): Promise<void> {
   const deadline = Date.now() + limitMs;
   for (;;) {
     try {

@@ -34,6 +34,8 @@ export interface HandMadeWishes {
   /** The options of the trigger. */
   options?: object;
   consumers?: readonly WantedConsumer[];
+  /** Tokens of this issuer let callers in, instead of bearers of consumers: the data of its credential. */
+  issuer?: object;
   /** Wired to the trigger's main output. */
   audit?: ToolNode;
   /** Leaves the trigger without its consumers credential. */
@@ -44,16 +46,20 @@ export interface HandMadeWishes {
 export async function createHandMade(host: AttachedHost, wishes: HandMadeWishes): Promise<TestSurface> {
   const path = `e2e-${wishes.slug}`;
   const { rows, bearers } = grantsOf(wishes.consumers, wishes.granted ?? wishes.toolNames);
+  const callersType = wishes.issuer ? 'mcpJwtIssuerApi' : 'mcpConsumersApi';
   const credential = wishes.withoutCredential
     ? undefined
     : await host.api.post<{ id: string; name: string }>('/credentials', {
-        name: `${path} consumers`,
-        type: 'mcpConsumersApi',
-        data: { consumers: { values: rows.map((row) => ({ ...row, tools: row.tools.join(', ') })) } },
+        name: `${path} callers`,
+        type: callersType,
+        data: wishes.issuer ?? {
+          consumers: { values: rows.map((row) => ({ ...row, tools: row.tools.join(', ') })) },
+        },
       });
   const trigger = node(TRIGGER_NODE_NAME, NODE_TYPES.trigger, 2, {
     httpMethod: 'POST',
     path,
+    ...(wishes.issuer ? { authentication: 'jwt' } : {}),
     serve: 'names',
     applicationId: wishes.applicationId ?? `web-app-${path}`,
     toolNames: [...wishes.toolNames],
@@ -62,7 +68,7 @@ export async function createHandMade(host: AttachedHost, wishes: HandMadeWishes)
     options: wishes.options ?? {},
   });
   trigger.webhookId = randomUUID();
-  if (credential) trigger.credentials = { mcpConsumersApi: { id: credential.id, name: credential.name } };
+  if (credential) trigger.credentials = { [callersType]: { id: credential.id, name: credential.name } };
   const workflow = await host.api.post<{ id: string }>('/workflows', {
     name: path,
     nodes: [trigger, ...wishes.tools, ...(wishes.audit ? [wishes.audit] : [])],
@@ -89,7 +95,8 @@ export async function createHandMade(host: AttachedHost, wishes: HandMadeWishes)
 export async function publishHandMade(host: AttachedHost, wishes: HandMadeWishes): Promise<TestSurface> {
   const surface = await createHandMade(host, wishes);
   await activate(host, surface.workflowId);
-  await untilServed(surface);
+  if (wishes.issuer) await untilServed({ ...surface, bearer: null }, 401);
+  else await untilServed(surface);
   return surface;
 }
 

@@ -21,6 +21,8 @@ export interface WantedConsumer {
   id: string;
   tools?: readonly string[];
   expiresAt?: string;
+  requestsPerMinute?: number;
+  concurrentCalls?: number;
 }
 
 export const DEFAULT_CONSUMER = 'client-inspector';
@@ -108,7 +110,7 @@ export function ownApi(host: AttachedHost): UpstreamCredential {
 }
 
 export interface Grants {
-  rows: { id: string; tokenSha256: string; tools: string[]; expiresAt?: string }[];
+  rows: (Omit<WantedConsumer, 'tools'> & { tokenSha256: string; tools: string[] })[];
   bearers: { bearer: string; bearers: Record<string, string> };
 }
 
@@ -118,14 +120,9 @@ export function grantsOf(
   everything: readonly string[],
 ): Grants {
   const bearers: Record<string, string> = {};
-  const rows = consumers.map(({ id, tools = everything, expiresAt }) => {
-    const bearer = (bearers[id] = newBearer());
-    return {
-      id,
-      tokenSha256: sha256Hex(bearer),
-      tools: [...tools],
-      ...(expiresAt === undefined ? {} : { expiresAt }),
-    };
+  const rows = consumers.map(({ tools = everything, ...row }) => {
+    const bearer = (bearers[row.id] = newBearer());
+    return { ...row, tokenSha256: sha256Hex(bearer), tools: [...tools] };
   });
   return { rows, bearers: { bearer: Object.values(bearers)[0] ?? '', bearers } };
 }

@@ -15,6 +15,7 @@ export const CREDENTIAL_TYPES: Readonly<Record<string, Json>> = {
       name: text,
       secret: text,
       settings: text,
+      consumerSecrets: text,
       testPath: text,
     },
     ['baseUrl'],

@@ -4,6 +4,8 @@ import type { JsonSchema } from '../../../core/contract/pin';
 import { surfaceSchema, type Surface } from '../../../core/contract/surface';
 import { PolicyError } from '../../../core/policy/errors';
 import { ConcurrencyGate } from '../../../core/policy/limits';
+import { RateLimiter } from '../../../core/policy/rate';
+import { authenticate } from '../../../core/server/authenticate';
 import { parseConsumers } from '../../../core/server/consumers';
 import { serve } from '../../../core/server/serve';
 import { contractSurface } from '../../../core/server/surfaces';
@@ -15,6 +17,7 @@ import type { Json, N8nStore, NodeRow } from './store';
 export type ToolAnswer = (args: Json) => Json;
 
 const gate = new ConcurrencyGate();
+const rates = new RateLimiter();
 
 /**
  * Answers with the server core what a managed trigger would: the surface of its parameters, to the consumers of its
@@ -46,7 +49,9 @@ export async function servedByCore(
     },
     {
       applicationId: surface.application_id,
-      consumers: async () => await Promise.resolve(consumersOf(trigger, store)),
+      identify: async (authorization, now) =>
+        await Promise.resolve(authenticate(authorization, consumersOf(trigger, store), now)),
+      metadataAddress: () => undefined,
       surface: () =>
         contractSurface(surface, {
           find: (name) => Promise.resolve(tools.find(({ descriptor }) => descriptor.name === name)),
@@ -57,6 +62,8 @@ export async function servedByCore(
       ownHosts: () => [],
       gate,
       gateKey: path,
+      rates,
+      takeUndelivered: () => 0,
       serverVersion: '0',
       now: Date.now,
     },

@@ -17,6 +17,7 @@ const facts: AuditFacts = {
   duration_ms: 12.6,
   request_bytes: 120,
   response_bytes: 4_000,
+  undelivered_before: 0,
 };
 
 describe('audit event', () => {
@@ -33,6 +34,7 @@ describe('audit event', () => {
       duration_ms: 13,
       request_bytes: 120,
       response_bytes: 4_000,
+      undelivered_before: 0,
     });
   });
 
@@ -42,7 +44,7 @@ describe('audit event', () => {
       arguments: { q: 'secret' },
       authorization: 'Bearer x',
     } as AuditFacts);
-    expect(Object.keys(event)).toHaveLength(11);
+    expect(Object.keys(event)).toHaveLength(12);
     expect(auditLine(event)).not.toMatch(/secret|Bearer/);
   });
 

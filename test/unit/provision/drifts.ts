@@ -264,6 +264,14 @@ export const OF_OPERATOR: readonly Drift[] = [
     happen: (o) => o.secret(`${SURFACE}.upstream`),
   },
   {
+    name: 'the secret of the upstream to one for each consumer',
+    shown: [/^upstream\.secret_consumers$/],
+    happen: (o) =>
+      Object.assign(surfaceOf(o)['upstream'] as object, {
+        consumer_secrets: { 'client-claude': `file:${o.secret('claude.upstream')}` },
+      }),
+  },
+  {
     name: 'the bearer of a consumer',
     shown: [/^consumers secret$/],
     happen: (o) => o.secret('client-claude'),
@@ -285,6 +293,19 @@ export const OF_OPERATOR: readonly Drift[] = [
     name: 'a tenant',
     shown: [/^consumers\.client-claude\.tenant$/],
     happen: (o) => Object.assign(o.draft.consumers[0] ?? {}, { tenant: 'north' }),
+  },
+  {
+    name: 'the rate of a consumer',
+    shown: [/^consumers\.client-claude\.requests_per_minute$/],
+    happen: (o) => Object.assign(o.draft.consumers[0] ?? {}, { requests_per_minute: 600 }),
+  },
+  {
+    name: 'the concurrency of a consumer and the bearer of another',
+    shown: [/^consumers\.client-claude\.concurrent_calls$/, /^consumers secret$/],
+    happen: (o) => {
+      o.secret('web-app-openwebui');
+      Object.assign(o.draft.consumers[0] ?? {}, { concurrent_calls: 2 });
+    },
   },
   {
     name: 'the tools of a consumer',

@@ -259,6 +259,7 @@ describe('the audit event', () => {
       'status',
       'time',
       'tool',
+      'undelivered_before',
     ]);
     expect(JSON.stringify(audit)).not.toContain('payload');
     expect(audit).toMatchObject({

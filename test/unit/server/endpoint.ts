@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ToolDescriptor } from '../../../core/contract/pin';
 import { ConcurrencyGate, type Limits } from '../../../core/policy/limits';
+import { RateLimiter } from '../../../core/policy/rate';
+import { authenticate } from '../../../core/server/authenticate';
 import { parseConsumers } from '../../../core/server/consumers';
 import type { OpenEventStream } from '../../../core/server/eventStream';
 import { serve, type Endpoint, type Served } from '../../../core/server/serve';
@@ -75,6 +77,9 @@ export interface Row {
   readonly secret: Secret;
   readonly tools: string;
   readonly expiresAt?: string;
+  readonly tenant?: string;
+  readonly requestsPerMinute?: number;
+  readonly concurrentCalls?: number;
 }
 
 /** An endpoint with named consumers, as the trigger node would hand it to `serve`. */
@@ -85,23 +90,22 @@ export function endpoint(
 ): Endpoint {
   const consumers = parseConsumers({
     consumers: {
-      values: rows.map(({ id, secret, tools, expiresAt }) => ({
-        id,
-        tokenSha256: secret.sha256,
-        tools,
-        expiresAt,
-      })),
+      values: rows.map(({ secret, ...row }) => ({ ...row, tokenSha256: secret.sha256 })),
     },
   });
   return {
     applicationId: surface.applicationId,
-    consumers: () => Promise.resolve(consumers),
+    identify: async (authorization, now) =>
+      await Promise.resolve(authenticate(authorization, consumers, now)),
+    metadataAddress: () => undefined,
     surface: () => surface,
     allowedOrigins: new Set(),
     allowedHosts: new Set(),
     ownHosts: () => [],
     gate: new ConcurrencyGate(),
     gateKey: 'test',
+    rates: new RateLimiter(),
+    takeUndelivered: () => 0,
     serverVersion: '1.2.3',
     now: Date.now,
     ...changes,

@@ -44,7 +44,7 @@ describe('a request is told nothing before its caller is known', () => {
 
   test('a broken set-up is 503 and its reason reaches the log only', async () => {
     const reason = new PolicyError('surface_unconfigured', 'Consumer client-open is allowed no tool.');
-    const broken = endpoint(surface, rows, { consumers: () => Promise.reject(reason) });
+    const broken = endpoint(surface, rows, { identify: () => Promise.reject(reason) });
     const result = await send(broken, { body: rpc('ping') });
     expect(result.answer.status).toBe(503);
     expect(result.answer.body).not.toContain('client-open');

@@ -217,9 +217,11 @@ describe('an operation that is bound to the caller', () => {
       path: '/api/teams/a%20b/orders',
       query: '?archived=false&by=client-test',
     });
-    expect((await harness().failure(bound, { team: 'other' }, { tenant: 'a' })).code).toBe(
-      'arguments_invalid',
-    );
+    for (const name of ['team', 'by']) {
+      const refusal = await harness().failure(bound, { [name]: 'other' }, { tenant: 'a' });
+      expect(refusal).toMatchObject({ code: 'arguments_invalid', pointer: `/${name}` });
+    }
+    expect(harness().upstream.requests).toHaveLength(1);
   });
 
   it('is refused to a caller who has no such identity', async () => {
