@@ -13,6 +13,7 @@ import { contractSurface, handMadeSurface, type HandMadeSurface } from '../../co
 import type { ServedSurface, ToolSource } from '../../core/server/tools';
 import { staticParameter } from '../shared/staticParameter';
 import { connectedNodeNames } from './connectedTools';
+import { hostCredential } from './hostCredential';
 
 type TriggerContext = IWebhookFunctions | IHookFunctions;
 
@@ -59,7 +60,7 @@ export function applicationIdOf(context: TriggerContext): string {
 
 /** @throws PolicyError `surface_unconfigured` when no credential is set or it cannot be used */
 export async function consumersOf(context: TriggerContext): Promise<Consumer[]> {
-  const credential = await context.getCredentials('mcpConsumersApi').catch((cause: unknown) => {
+  const credential = await hostCredential(context, 'mcpConsumersApi').catch((cause: unknown) => {
     throw new PolicyError(
       'surface_unconfigured',
       'The trigger has no MCP consumers credential; choose one.',
