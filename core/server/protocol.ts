@@ -34,15 +34,14 @@ export async function answerMessage(
 ): Promise<Response> {
   // The SDK demands both types of every 2025-era client. What we send is JSON, which is all that these accept.
   headers.set('accept', 'application/json, text/event-stream');
-  const request = new Request(SHOWN_ADDRESS, {
-    method: 'POST',
-    headers,
-    body: '{}',
-    signal: exchange.signal,
-  });
+  // Without a body, which is parsed already and would cost a stream.
+  const request = new Request(SHOWN_ADDRESS, { method: 'POST', headers });
   const authInfo = { token: '', clientId: exchange.consumer.id, scopes: [], extra: { exchange } };
   if (await isLegacyRequest(request, message)) return await answerLegacy(message, request, exchange);
-  return await modern.fetch(request, { authInfo, parsedBody: message });
+  return await modern.fetch(new Request(request, { signal: exchange.signal }), {
+    authInfo,
+    parsedBody: message,
+  });
 }
 
 async function answerLegacy(
@@ -55,8 +54,10 @@ async function answerLegacy(
   await server.connect(transport);
   try {
     return await transport.handleRequest(request, { parsedBody: message });
-  } finally {
+  } catch (error) {
+    // What was answered has nothing left to close, and closing takes a tenth of the time of a request.
     void server.close().catch(() => undefined);
+    throw error;
   }
 }
 

@@ -8,7 +8,8 @@ import type { Recording } from '../../core/policy/audit';
 import { PolicyError } from '../../core/policy/errors';
 import { limitsSchema } from '../../core/policy/limits';
 import { foreignText } from '../../core/policy/redaction';
-import { parseConsumers, type Consumer } from '../../core/server/consumers';
+import type { Consumer } from '../../core/server/consumers';
+import { rememberedConsumers } from '../../core/server/rememberConsumers';
 import { contractSurface, handMadeSurface, type HandMadeSurface } from '../../core/server/surfaces';
 import type { ServedSurface, ToolSource } from '../../core/server/tools';
 import { staticParameter } from '../shared/staticParameter';
@@ -59,7 +60,7 @@ export function applicationIdOf(context: TriggerContext): string {
 }
 
 /** @throws PolicyError `surface_unconfigured` when no credential is set or it cannot be used */
-export async function consumersOf(context: TriggerContext): Promise<Consumer[]> {
+export async function consumersOf(context: TriggerContext): Promise<readonly Consumer[]> {
   const credential = await hostCredential(context, 'mcpConsumersApi').catch((cause: unknown) => {
     throw new PolicyError(
       'surface_unconfigured',
@@ -69,7 +70,7 @@ export async function consumersOf(context: TriggerContext): Promise<Consumer[]> 
       },
     );
   });
-  return parseConsumers(credential);
+  return rememberedConsumers(credential);
 }
 
 /** Anything but one of the choices counts as the default. */

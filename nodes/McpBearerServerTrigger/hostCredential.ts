@@ -7,12 +7,13 @@ import type {
 
 /** What n8n's contexts have at run time beside their published interface (1.100.1 to 2.41.1); detected, not assumed. */
 interface HostContext {
-  _getCredentials?(
+  _getCredentials?: (
+    this: object,
     type: string,
     executeData: IExecuteData,
     connectionInputData: readonly never[],
     itemIndex: number,
-  ): Promise<ICredentialDataDecryptedObject>;
+  ) => Promise<ICredentialDataDecryptedObject>;
 }
 
 /**

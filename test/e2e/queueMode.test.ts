@@ -28,6 +28,7 @@ const runs = installed ? describe.each : describe.skip.each;
 
 interface AuditLine {
   correlation_id: string;
+  tool: string | null;
   code: string;
 }
 
@@ -38,8 +39,8 @@ runs([...HOST_VERSIONS])('n8n %s in queue mode, with 500 calls while a processor
   const clients: RecordingClient[] = [];
   let outcomes: CallOutcome[] = [];
   let executions: Execution[] = [];
-  /** Log and time of the first life of the killed processor. */
-  let killed: { process: ClusterProcess; endedAt: number; logs: string; lost: number };
+  /** The processor that was killed, when it had ended, and the log of its first life. */
+  let killed: { process: ClusterProcess; endedAt: number; logs: string };
 
   beforeAll(async () => {
     double = await upstream.UpstreamDouble.start();
@@ -57,7 +58,11 @@ runs([...HOST_VERSIONS])('n8n %s in queue mode, with 500 calls while a processor
   }, 420_000);
 
   afterAll(async () => {
-    await Promise.all(clients.map(async (client) => await client.close()));
+    await Promise.all(
+      clients.map(async (client) => {
+        await client.close();
+      }),
+    );
     await double.stop();
     await cluster.stop();
   }, 60_000);
@@ -84,9 +89,8 @@ runs([...HOST_VERSIONS])('n8n %s in queue mode, with 500 calls while a processor
   async function victimsReturn(untilMiddle: Promise<void>, victim: ClusterProcess): Promise<void> {
     await untilMiddle;
     await victim.kill();
-    killed = { process: victim, endedAt: Date.now(), logs: victim.logs(), lost: 0 };
+    killed = { process: victim, endedAt: Date.now(), logs: victim.logs() };
     await victim.start();
-    killed.lost = cluster.proxy.lost.length;
     cluster.proxy.answered.set(victim.url, 0);
     cluster.proxy.take(victim.url);
   }
@@ -129,7 +133,7 @@ runs([...HOST_VERSIONS])('n8n %s in queue mode, with 500 calls while a processor
 
   it('records every call on a worker, but what the killed processor had not handed over yet', () => {
     const recorded = executions.map(({ outputs }) => outputs[TRIGGER_NODE_NAME]?.[0]?.['correlation_id']);
-    const known = recorded.filter((id) => id !== undefined);
+    const known = recorded.filter((id) => typeof id === 'string');
     expect(new Set(known).size).toBe(known.length);
     const audited = cluster.processors
       .flatMap(({ logs }) => auditLines(logs()))
@@ -139,7 +143,7 @@ runs([...HOST_VERSIONS])('n8n %s in queue mode, with 500 calls while a processor
     expect(missing.filter((id) => !firstLife.has(id))).toEqual([]);
     // n8n saves an execution after the answer has left.
     expect(missing.length).toBeLessThanOrEqual(CLIENTS);
-    expect(known.filter((id) => !audited.includes(String(id)))).toEqual([]);
+    expect(known.filter((id) => !audited.includes(id))).toEqual([]);
     const onWorkers = cluster.workers.map(({ logs }) => logs().split('Worker started execution ').length - 1);
     for (const count of onWorkers) expect(count).toBeGreaterThan(0);
     expect(onWorkers.reduce((sum, count) => sum + count)).toBe(known.length);
@@ -177,7 +181,7 @@ async function publish(cluster: QueueCluster, baseUrl: string): Promise<TestSurf
 }
 
 /** Resolves `passed` when `pass` has been called `count` times. */
-function gate(count: number): { pass(): void; passed: Promise<void> } {
+function gate(count: number): { pass: () => void; passed: Promise<void> } {
   let left = count;
   let open: () => void = () => undefined;
   const passed = new Promise<void>((resolve) => {
@@ -204,9 +208,11 @@ async function untilNothingMoves(cluster: QueueCluster, { workflowId }: TestSurf
   }
 }
 
+/** Those of calls: a client of the SDK v1 also asks for a stream with GET, and that refusal has its line too. */
 function auditLines(log: string): AuditLine[] {
   return log
     .split('\n')
     .filter((line) => line.includes('mcp_audit '))
-    .map((line) => JSON.parse(line.slice(line.indexOf('{'), line.lastIndexOf('}') + 1)) as AuditLine);
+    .map((line) => JSON.parse(line.slice(line.indexOf('{'), line.lastIndexOf('}') + 1)) as AuditLine)
+    .filter(({ tool }) => tool !== null);
 }

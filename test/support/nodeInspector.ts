@@ -20,7 +20,7 @@ export interface ProfileNode {
 /** A Node process that was started with `--inspect=127.0.0.1:<port>`, seen from outside. */
 export class NodeInspector {
   readonly #socket: WebSocket;
-  readonly #waiting = new Map<number, { resolve(result: never): void; reject(error: Error): void }>();
+  readonly #waiting = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
   #last = 0;
 
   private constructor(socket: WebSocket) {

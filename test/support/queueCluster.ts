@@ -13,7 +13,7 @@ import { RoundRobinProxy } from './roundRobinProxy';
 export interface ClusterProcess {
   readonly url: string;
   /** What it has written so far, over all its lives. */
-  logs(): string;
+  logs: () => string;
   /** SIGKILL: nothing is finished, nobody is told. Resolves when it has ended. */
   kill(): Promise<void>;
   /** Starts it again and waits until it is ready. */
@@ -29,7 +29,7 @@ export interface QueueCluster {
   readonly processors: readonly [ClusterProcess, ClusterProcess];
   /** `n8n worker`, two of them. */
   readonly workers: readonly [ClusterProcess, ClusterProcess];
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 const READY_LIMIT_MS = 180_000;
@@ -64,7 +64,7 @@ export async function startQueueCluster(version: string, tarball: string): Promi
       DB_POSTGRESDB_PASSWORD: postgres.password,
     };
     const main = await startHost({ version, tarball, env: shared });
-    stops.push(main.stop);
+    stops.push(async () => await main.stop());
     const start = async (command: 'webhook' | 'worker', number: number) => {
       const started = await startProcess(main, command, number, shared);
       stops.push(started.stop);
@@ -77,7 +77,9 @@ export async function startQueueCluster(version: string, tarball: string): Promi
       start('worker', 2),
     ]);
     const proxy = await RoundRobinProxy.start([first.url, second.url]);
-    stops.push(async () => await proxy.stop());
+    stops.push(async () => {
+      await proxy.stop();
+    });
     const host = { ...main, mcpUrl: (path: string) => `${proxy.origin}/mcp/${path}` };
     return { host, proxy, processors: [first, second], workers, stop };
   } catch (error) {
@@ -94,7 +96,7 @@ async function startProcess(
   command: keyof typeof READY,
   number: number,
   shared: Record<string, string>,
-): Promise<ClusterProcess & { stop(): Promise<void> }> {
+): Promise<ClusterProcess & { stop: () => Promise<void> }> {
   const { version, userFolder } = main;
   const installed = await ensureHost(version);
   const label = `n8n ${version} ${command} ${String(number)}`;

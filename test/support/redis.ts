@@ -11,7 +11,7 @@ export const REDIS: Service = { binary: 'redis-server', aptPackage: 'redis-serve
 
 export interface RunningRedis {
   port: number;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /**
