@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
 import type { Report, Row } from '../test/bench/server/report';
 
 /**
- * `npm run bench:plot`: makes docs/images/bench.svg of docs/bench/server.json. Bars of calls per second on a logarithmic
- * scale, one group for each n8n and its settings and each number of connections.
+ * `npm run bench:plot`: makes docs/images/bench.svg and the table of the README of docs/bench/server.json. The picture has
+ * calls per second on a logarithmic scale, one group for each n8n and its settings and each number of connections.
  */
 
 const ROOT = join(__dirname, '..');
@@ -22,9 +23,40 @@ const TOP = 46;
 const HEIGHT = 240;
 const LEGEND = 250;
 
-function main(): void {
+/** What stands between these in the README is written by this script. */
+const [BEGIN, END] = ['<!-- bench:begin -->', '<!-- bench:end -->'];
+/** The number of connections that the README's table shows. */
+const SHOWN = 8;
+
+async function main(): Promise<void> {
   const report = JSON.parse(readFileSync(join(ROOT, 'docs/bench/server.json'), 'utf8')) as Report;
   writeFileSync(join(ROOT, 'docs/images/bench.svg'), plot(report));
+  const file = join(ROOT, 'README.md');
+  const readme = readFileSync(file, 'utf8');
+  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`README.md has no ${BEGIN} … ${END}`);
+  const written = `${readme.slice(0, begin)}${BEGIN}\n\n${tableOf(report)}\n\n${readme.slice(end)}`;
+  writeFileSync(file, await format(written, { ...(await resolveConfig(file)), filepath: file }));
+}
+
+/** One line per request and host, at {@link SHOWN} connections. */
+function tableOf({ rows, cpu }: Report): string {
+  const shown = rows.filter(({ connections }) => connections === SHOWN);
+  const lines = shown.map((row) => {
+    const ratio = row.times_per_second === null ? '' : `${String(row.times_per_second)} ×`;
+    const p95 = row.part_of_p95 === null ? '' : `${String(row.part_of_p95)} ×`;
+    return `| ${row.n8n} | ${row.settings} | ${row.subject} | ${String(row.per_second)} | ${ratio} | ${String(row.p95_ms)} | ${p95} |`;
+  });
+  const ours = cpu.map(
+    ({ n8n, settings, ours: share }) => `${(share * 100).toFixed(1)} % on ${n8n} (${settings})`,
+  );
+  return [
+    "| n8n | settings | request | per second | beside n8n's | p95 ms | beside n8n's |",
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...lines,
+    '',
+    `Share of our code in the CPU time of n8n during calls: ${ours.join(', ')}.`,
+  ].join('\n');
 }
 
 function plot({ rows }: Report): string {
@@ -111,4 +143,4 @@ function isFirstOfHost(groups: readonly Row[], index: number): boolean {
   return group !== undefined && (before === undefined || hostOf(before) !== hostOf(group));
 }
 
-main();
+void main();

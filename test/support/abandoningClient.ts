@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,14 +15,16 @@ export const ABANDONMENTS = [
 ] as const;
 export type Abandonment = (typeof ABANDONMENTS)[number];
 
-/** Time for a request to reach its tool before the client goes (milliseconds). */
-const MIDDLE_MS = 60;
+/** Time for half of a request to arrive (milliseconds). */
+const HALF_MS = 60;
 
 export interface AbandonedTools {
-  /** Answers at once. */
+  /** Name of a tool that answers at once. */
   quick: string;
-  /** Waits for its upstream longer than any client here. */
+  /** Name of a tool whose upstream never answers; its argument is `workflow_id`. */
   slow: string;
+  /** Resolves when the upstream has been asked for that id: the middle of the call. */
+  reached: (workflowId: string) => Promise<void>;
 }
 
 /** A client of raw sockets that reads no answer to its end. `leave` closes what it has kept open. */
@@ -41,15 +44,16 @@ export class AbandoningClient {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => undefined);
     await once(socket, 'connect');
-    const request = this.#request(how);
+    const workflowId = randomUUID();
+    const request = this.#request(how, workflowId);
     if (how === 'send half of the request') {
       socket.write(request.slice(0, -20));
-      await sleep(MIDDLE_MS);
+      await sleep(HALF_MS);
       socket.destroy();
       return;
     }
     socket.write(request);
-    if (how === 'disconnect in the middle of a call') await sleep(MIDDLE_MS);
+    if (how === 'disconnect in the middle of a call') await this.#tools.reached(workflowId);
     else await once(socket, 'data');
     if (how === 'read nothing and keep the connection') {
       socket.pause();
@@ -65,10 +69,10 @@ export class AbandoningClient {
     this.#kept.clear();
   }
 
-  #request(how: Abandonment): string {
+  #request(how: Abandonment, workflowId: string): string {
     const { url, bearer } = this.#surface;
     const { pathname, host } = new URL(url);
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...this.#message(how) });
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...this.#message(how, workflowId) });
     return [
       `POST ${pathname} HTTP/1.1`,
       `Host: ${host}`,
@@ -81,7 +85,7 @@ export class AbandoningClient {
     ].join('\r\n');
   }
 
-  #message(how: Abandonment): object {
+  #message(how: Abandonment, workflowId: string): object {
     if (how === 'initialize and disappear') {
       const clientInfo = { name: 'abandoning', version: '1.0.0' };
       return {
@@ -91,6 +95,6 @@ export class AbandoningClient {
     }
     const slow = how === 'disconnect in the middle of a call';
     const name = slow ? this.#tools.slow : this.#tools.quick;
-    return { method: 'tools/call', params: { name, arguments: slow ? { workflow_id: 'slow' } : {} } };
+    return { method: 'tools/call', params: { name, arguments: slow ? { workflow_id: workflowId } : {} } };
   }
 }
