@@ -19,7 +19,7 @@ describe('the credential of the trigger', () => {
       asked.push(args[6] as (typeof asked)[number]);
       return await original(...args);
     };
-    const context = hookContext(workbench, 'Trigger');
+    const context = hookContext(workbench, 'Trigger') as unknown as IHookFunctions;
     expect(await hostCredential(context, 'mcpConsumersApi')).toEqual(STORED);
     expect(asked.map(({ workflow }) => workflow === workbench.workflow)).toEqual([true]);
     expect(asked[0]?.connectionInputData).toEqual([]);
@@ -31,8 +31,8 @@ describe('the credential of the trigger', () => {
   });
 
   it('fails as n8n fails when the node has none of that type', async () => {
-    await expect(hostCredential(hookContext(on(), 'Trigger'), 'mcpUpstreamApi')).rejects.toThrow(
-      /mcpUpstreamApi/,
-    );
+    await expect(
+      hostCredential(hookContext(on(), 'Trigger') as unknown as IHookFunctions, 'mcpUpstreamApi'),
+    ).rejects.toThrow(/mcpUpstreamApi/);
   });
 });
