@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttachedHost } from '../../hosts/host';
 
 const EVERY_MS = 200;
-const LOOKS = 3;
+/** So often nothing has changed: n8n does not list what it still has in memory, so a look may miss it. */
+const LOOKS = 6;
 const LONGEST_MS = 120_000;
 
 /**
