@@ -48,15 +48,12 @@ export async function answerMessage(
 ): Promise<ProtocolAnswer> {
   // The SDK demands both types of every client. What a client does not take, it is not sent: see the stream.
   headers.set('accept', 'application/json, text/event-stream');
-  const request = new Request(SHOWN_ADDRESS, {
-    method: 'POST',
-    headers,
-    body: '{}',
-    signal: exchange.signal,
-  });
+  // Without a body, which is parsed already and would cost a stream.
+  const request = new Request(SHOWN_ADDRESS, { method: 'POST', headers });
   if (await isLegacyRequest(request, message)) return await answerLegacy(message, headers, exchange);
   const authInfo = { token: '', clientId: exchange.consumer.id, scopes: [], extra: { exchange } };
-  const response = await modern.fetch(request, { authInfo, parsedBody: message });
+  const cancellable = new Request(request, { signal: exchange.signal });
+  const response = await modern.fetch(cancellable, { authInfo, parsedBody: message });
   const streamed = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!streamed || !exchange.stream) return { status: response.status, body: await response.text() };
   const { stream } = exchange;
@@ -92,8 +89,10 @@ async function answerLegacy(
     if (!exchange.stream?.isOpen) return { status: 200, body: JSON.stringify(answer) };
     exchange.stream.message(answer);
     return { status: 200, body: '' };
-  } finally {
+  } catch (error) {
+    // What was answered has nothing left to close, and closing takes a tenth of the time of a request.
     void server.close().catch(() => undefined);
+    throw error;
   }
 }
 

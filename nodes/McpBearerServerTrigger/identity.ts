@@ -3,10 +3,12 @@ import { rememberParsed } from '../../core/contract/rememberParsed';
 import { PolicyError } from '../../core/policy/errors';
 import { authenticate } from '../../core/server/authenticate';
 import { authenticateToken } from '../../core/server/authenticateToken';
-import { parseConsumers, type Consumer } from '../../core/server/consumers';
+import type { Consumer } from '../../core/server/consumers';
 import { parseIssuer, type Issuer } from '../../core/server/issuer';
+import { rememberedConsumers } from '../../core/server/rememberConsumers';
 import { createTransport } from '../../core/upstream/transport';
 import { staticParameter } from '../shared/staticParameter';
+import { hostCredential } from './hostCredential';
 
 type TriggerContext = IWebhookFunctions | IHookFunctions;
 
@@ -48,8 +50,8 @@ export async function issuerOf(context: TriggerContext): Promise<Issuer> {
   return issuerOfJson(JSON.stringify(credential));
 }
 
-async function consumersOf(context: TriggerContext): Promise<Consumer[]> {
-  return parseConsumers(await credentialOf(context, 'mcpConsumersApi', 'MCP consumers'));
+async function consumersOf(context: TriggerContext): Promise<readonly Consumer[]> {
+  return rememberedConsumers(await credentialOf(context, 'mcpConsumersApi', 'MCP consumers'));
 }
 
 async function credentialOf(
@@ -57,7 +59,7 @@ async function credentialOf(
   type: string,
   shown: string,
 ): Promise<ICredentialDataDecryptedObject> {
-  return await context.getCredentials(type).catch((cause: unknown) => {
+  return await hostCredential(context, type).catch((cause: unknown) => {
     throw new PolicyError('surface_unconfigured', `The trigger has no ${shown} credential; choose one.`, {
       cause,
     });

@@ -76,6 +76,8 @@ export interface StartOptions {
   onProgress?: Progress;
   /** NODE_ENV of n8n; `production` if absent. */
   nodeEnv?: string;
+  /** Arguments for Node itself, such as `--inspect`. */
+  nodeArgs?: readonly string[];
 }
 
 /**
@@ -125,7 +127,7 @@ export async function startHost(options: StartOptions): Promise<Host> {
     });
     const launch = async () => {
       if (stopping) throw new HostError('start_failed', `${label} has been stopped`);
-      const args = [installed.n8nBin, 'start'];
+      const args = [...(options.nodeArgs ?? []), installed.n8nBin, 'start'];
       const logStart = readLog(logFile).length;
       server = startServer({ label, command: installed.nodeBinary, args, cwd: userFolder, env, logFile });
       const probe = readinessProbe(url, () => readLog(logFile).slice(logStart));

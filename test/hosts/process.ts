@@ -22,7 +22,7 @@ export interface ServerProcess {
   readonly pid: number;
   /** A sentence about how it ended, or null while it runs. */
   ended(): string | null;
-  /** SIGTERM, after `graceMs` (default 10 000) SIGKILL; in the end nothing of the process group is left. */
+  /** SIGTERM (none with 0), after `graceMs` (default 10 000) SIGKILL; in the end nothing of the process group is left. */
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export function startServer(options: ServerOptions): ServerProcess {
     async stop(graceMs = 10_000) {
       guard.kill('SIGKILL');
       // Only the leader is asked: n8n ends its task runners itself, and reports an error if they go first.
-      if (end === null) {
+      if (end === null && graceMs > 0) {
         signal(pid, 'SIGTERM');
         await endWithin(graceMs);
       }

@@ -27,23 +27,35 @@ interface StoredExecution {
 
 /** All executions of a workflow, oldest first. */
 export async function executionsOf(host: AttachedHost, workflowId: string): Promise<Execution[]> {
-  const { data } = await host.api.get<{ data: StoredExecution[] }>(
-    `/executions?workflowId=${workflowId}&includeData=true&limit=100`,
-  );
-  return data
-    .map(({ id, status, finished, stoppedAt, data: stored }) => ({
-      id,
-      status: status ?? (finished ? 'success' : stoppedAt ? 'error' : 'running'),
-      finished,
-      error: stored?.resultData?.error?.message,
-      outputs: Object.fromEntries(
-        Object.entries(stored?.resultData?.runData ?? {}).map(([name, runs]) => [
-          name,
-          runs.flatMap((run) => (run.data?.main?.[0] ?? []).map(({ json }) => json)),
-        ]),
-      ),
-    }))
-    .sort((a, b) => Number(a.id) - Number(b.id));
+  const stored: StoredExecution[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = `workflowId=${workflowId}&includeData=true&limit=100${cursor ? `&cursor=${cursor}` : ''}`;
+    const page: ExecutionPage = await host.api.get<ExecutionPage>(`/executions?${query}`);
+    stored.push(...page.data);
+    cursor = page.nextCursor ?? null;
+  } while (cursor);
+  return stored.map(executionOf).sort((a, b) => Number(a.id) - Number(b.id));
+}
+
+interface ExecutionPage {
+  data: StoredExecution[];
+  nextCursor?: string | null;
+}
+
+function executionOf({ id, status, finished, stoppedAt, data }: StoredExecution): Execution {
+  return {
+    id,
+    status: status ?? (finished ? 'success' : stoppedAt ? 'error' : 'running'),
+    finished,
+    error: data?.resultData?.error?.message,
+    outputs: Object.fromEntries(
+      Object.entries(data?.resultData?.runData ?? {}).map(([name, runs]) => [
+        name,
+        runs.flatMap((run) => (run.data?.main?.[0] ?? []).map(({ json }) => json)),
+      ]),
+    ),
+  };
 }
 
 /**

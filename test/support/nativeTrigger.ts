@@ -6,13 +6,23 @@ import type { AttachedHost } from '../hosts/host';
 import { eventually } from './editWorkflow';
 import { activate, node, type ToolNode } from './handMade';
 
+export interface NativeWishes {
+  path: string;
+  version: number;
+  tools: readonly ToolNode[];
+  /** A credential of n8n's type `httpBearerAuth`; the endpoint is open to everybody without one. */
+  bearer?: { id: string; name: string };
+}
+
 /** n8n's own MCP Server Trigger with tools, active. */
 export async function nativeTrigger(
   host: AttachedHost,
-  { path, version, tools }: { path: string; version: number; tools: readonly ToolNode[] },
+  { path, version, tools, bearer }: NativeWishes,
 ): Promise<string> {
+  const authentication = bearer ? 'bearerAuth' : 'none';
   const trigger = {
-    ...node('Trigger', '@n8n/n8n-nodes-langchain.mcpTrigger', version, { path, authentication: 'none' }),
+    ...node('Trigger', '@n8n/n8n-nodes-langchain.mcpTrigger', version, { path, authentication }),
+    ...(bearer ? { credentials: { httpBearerAuth: bearer } } : {}),
     webhookId: randomUUID(),
   };
   const workflow = await host.api.post<{ id: string }>('/workflows', {

@@ -34,7 +34,7 @@ export interface RunningPostgres {
   database: string;
   user: string;
   password: string;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /**
@@ -90,7 +90,15 @@ export async function startPostgres(): Promise<RunningPostgres> {
       await server.stop();
       throw error;
     }
-    return { port, database: 'postgres', user, password, stop: async () => await stop(server) };
+    return {
+      port,
+      database: 'postgres',
+      user,
+      password,
+      stop: async () => {
+        await stop(server);
+      },
+    };
   } catch (error) {
     await stop();
     throw error;
