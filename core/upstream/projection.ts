@@ -57,9 +57,11 @@ function recordAt(body: unknown, pointer: string | undefined): unknown {
   if (pointer === undefined) return body;
   const found = readPointer(body, pointer);
   if (found !== undefined && found !== null) return found;
-  // What does not even begin as the contract says is another answer, such as that of a sign-in.
+  // What does not even begin as the contract says is another answer, such as that of a sign-in. A list without records
+  // begins as it should.
   const [, first = ''] = pointer.split('/');
-  if (readPointer(body, `/${first}`) === undefined) throw unexpected('one record');
+  const isList = Array.isArray(body) && /^\d+$/.test(first);
+  if (!isList && readPointer(body, `/${first}`) === undefined) throw unexpected('one record');
   throw new PolicyError('upstream_not_found', 'Upstream has nothing under that identifier.');
 }
 
