@@ -33,6 +33,8 @@ describeWithServers('real stores', () => {
     await s3.put('documents', 'pub/photo.png', new Uint8Array([0x89, 0x50, 0x4e, 0x47]), 'image/png');
     await s3.put('documents', 'pub/large.txt', 'x'.repeat(300_000), 'text/plain');
     await s3.put('documents', 'pub/deep/er/note.md', '# Note', 'text/markdown');
+    for (const number of [1, 2, 3, 4, 5])
+      await s3.put('documents', `pub/many/${String(number)}.txt`, 'x', 'text/plain');
     await s3.put('documents', 'public-secret/plan.txt', 'CANARY', 'text/plain');
     await s3.put('documents', 'root.txt', 'CANARY', 'text/plain');
     await s3.put('media', 'open/one.txt', 'one', 'text/plain');
@@ -100,10 +102,10 @@ describeWithServers('real stores', () => {
     it('is verified by a read of every store', async () => {
       const { code, stdout } = await operator.run('verify', '--json');
       const { checks } = JSON.parse(stdout) as {
-        checks: { application_id: string; check: string; outcome: string }[];
+        checks: { check: string; status: string }[];
       };
       const reads = checks.filter(({ check }) => check === 'upstream_credential');
-      expect(reads.map(({ outcome }) => outcome)).toEqual(['passed', 'passed', 'passed']);
+      expect(reads.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed']);
       expect(code).toBe(0);
     });
 
@@ -115,26 +117,36 @@ describeWithServers('real stores', () => {
     });
 
     it('lists the declared folders one after the other, and nothing beside them', async () => {
-      const seen: unknown[] = [];
-      let args: object = { limit: 2 };
-      for (let pages = 0; pages < 10; pages += 1) {
-        const page = await result(MINIO, 'minio_list_objects', args);
-        seen.push(...page.items.map(({ bucket, key }) => `${String(bucket)}/${String(key)}`));
-        expect(page['locations']).toEqual(['documents/pub/', 'media/open/']);
-        expect(page['truncated']).toBe(page['next'] !== null);
-        if (page['next'] === null) break;
-        args = { limit: 2, cursor: page['next'] };
-      }
-      expect(seen.sort()).toEqual([
-        'documents/pub/a report & more.csv',
-        'documents/pub/data.json',
-        'documents/pub/deep/',
-        'documents/pub/large.txt',
-        'documents/pub/photo.png',
-        'media/open/one.txt',
+      const first = await result(MINIO, 'minio_list_objects');
+      expect(first).toMatchObject({ truncated: true, locations: ['documents/pub/', 'media/open/'] });
+      expect(column(first, 'key').sort()).toEqual([
+        ...[
+          'pub/a report & more.csv',
+          'pub/data.json',
+          'pub/deep/',
+          'pub/large.txt',
+          'pub/many/',
+          'pub/photo.png',
+        ],
       ]);
+      const second = await result(MINIO, 'minio_list_objects', { cursor: first['next'] });
+      expect(second).toMatchObject({ truncated: false, next: null });
+      expect(second.items).toMatchObject([{ kind: 'object', bucket: 'media', key: 'open/one.txt', size: 3 }]);
       const deeper = await result(MINIO, 'minio_list_objects', { prefix: 'pub/deep/er/' });
       expect(column(deeper, 'key')).toEqual(['pub/deep/er/note.md']);
+    });
+
+    it('lists page by page, to the end', async () => {
+      const seen: unknown[] = [];
+      let args: object = { prefix: 'pub/many/', limit: 2 };
+      for (let pages = 0; pages < 9; pages += 1) {
+        const page = await result(MINIO, 'minio_list_objects', args);
+        seen.push(...column(page, 'key'));
+        expect(page['truncated']).toBe(page['next'] !== null);
+        if (page['next'] === null) break;
+        args = { prefix: 'pub/many/', limit: 2, cursor: page['next'] };
+      }
+      expect(seen).toEqual([1, 2, 3, 4, 5].map((number) => `pub/many/${String(number)}.txt`));
     });
 
     it('returns text and JSON, of everything else what it is, and refuses what is too large', async () => {

@@ -19,10 +19,14 @@ import {
 import { McpAllowlistClient } from '../../nodes/McpAllowlistClient/McpAllowlistClient.node';
 import { McpAllowlistClientTool } from '../../nodes/McpAllowlistClientTool/McpAllowlistClientTool.node';
 import { McpBearerServerTrigger } from '../../nodes/McpBearerServerTrigger/McpBearerServerTrigger.node';
+import { McpNamedQueryTool } from '../../nodes/McpNamedQueryTool/McpNamedQueryTool.node';
 import { McpReadTool } from '../../nodes/McpReadTool/McpReadTool.node';
+import { McpS3ReadTool } from '../../nodes/McpS3ReadTool/McpS3ReadTool.node';
 
 export const TRIGGER = 'n8n-nodes-mcp-curated.mcpBearerServerTrigger';
 export const READ_TOOL = 'n8n-nodes-mcp-curated.mcpReadTool';
+export const S3_TOOL = 'n8n-nodes-mcp-curated.mcpS3ReadTool';
+export const QUERY_TOOL = 'n8n-nodes-mcp-curated.mcpNamedQueryTool';
 export const CLIENT = 'n8n-nodes-mcp-curated.mcpAllowlistClient';
 export const CLIENT_TOOL = 'n8n-nodes-mcp-curated.mcpAllowlistClientTool';
 
@@ -64,6 +68,8 @@ export function bench(
   const types: Record<string, INodeType> = {
     [TRIGGER]: new McpBearerServerTrigger(),
     [READ_TOOL]: new McpReadTool(),
+    [S3_TOOL]: new McpS3ReadTool(),
+    [QUERY_TOOL]: new McpNamedQueryTool(),
     [CLIENT]: new McpAllowlistClient(),
     [CLIENT_TOOL]: new McpAllowlistClientTool(),
     ...others,

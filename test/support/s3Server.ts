@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsClient } from 'aws4fetch';
-import S3rver from 's3rver';
+
+import { freePort, keepNoLonger, removeOnExit, startServer, waitUntilReady } from '../hosts/process';
 
 /** The one identity that the server knows. */
 export const S3_IDENTITY = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
@@ -17,28 +18,47 @@ export interface RunningS3 {
 
 /**
  * Starts a real S3 server with empty buckets in a fresh folder. It checks signatures, and lets its identity do everything:
- * what cannot be reached is the doing of the tools alone.
+ * what cannot be reached is the doing of the tools alone. Its continuation tokens are made with DES, which Node.js has
+ * in the legacy provider only.
+ *
+ * @throws HostError `start_failed`, `start_timeout`
  */
 export async function startS3(...buckets: string[]): Promise<RunningS3> {
-  const directory = mkdtempSync(join(tmpdir(), 'mcp-curated-s3-'));
-  const server = new S3rver({
-    ...{ address: '127.0.0.1', port: 0, silent: true, directory },
-    configureBuckets: buckets.map((name) => ({ name, configs: [] })),
-  });
-  const { port } = await server.run();
+  const label = 's3rver';
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-curated-s3-'));
+  removeOnExit(folder);
+  const port = await freePort();
   const url = `http://127.0.0.1:${String(port)}`;
-  const client = new AwsClient({ ...S3_IDENTITY, service: 's3', region: 'us-east-1' });
+  const logFile = join(folder, 's3.log');
+  const args = [
+    ...['--openssl-legacy-provider', require.resolve('s3rver/bin/s3rver.js')],
+    ...['-d', join(folder, 'data'), '-a', '127.0.0.1', '-p', String(port)],
+    ...buckets.flatMap((bucket) => ['--configure-bucket', bucket]),
+  ];
+  const env = { HOME: folder };
+  const server = startServer({ label, command: process.execPath, args, cwd: folder, env, logFile });
+  const stop = async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+    keepNoLonger(folder);
+  };
+  const client = new AwsClient({ ...S3_IDENTITY, service: 's3', region: 'us-east-1', retries: 0 });
+  try {
+    await waitUntilReady(server, { label, logFile, limitMs: 60_000 }, async () =>
+      (await client.fetch(`${url}/${buckets[0] ?? ''}?list-type=2`)).ok ? true : null,
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     url,
+    stop,
     put: async (bucket, key, content, type) => {
       const headers = type === undefined ? {} : { 'content-type': type };
       const at = `${url}/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`;
       const response = await client.fetch(at, { method: 'PUT', headers, body: content });
       if (!response.ok) throw new Error(`The S3 server answers ${String(response.status)} to PUT ${key}.`);
-    },
-    stop: async () => {
-      await server.close();
-      rmSync(directory, { recursive: true, force: true });
     },
   };
 }

@@ -20,6 +20,22 @@ export const CREDENTIAL_TYPES: Readonly<Record<string, Json>> = {
     },
     ['baseUrl'],
   ),
+  mcpS3Api: closed(
+    {
+      ...{ endpoint: text, region: text, pathStyle: { type: 'boolean' } },
+      ...{ accessKeyId: text, secretAccessKey: text, locations: text },
+    },
+    ['endpoint', 'accessKeyId', 'secretAccessKey', 'locations'],
+  ),
+  mcpDatabaseApi: closed(
+    {
+      dialect: { type: 'string', enum: ['mariadb', 'postgresql'] },
+      ...{ host: text, port: { type: 'number' }, database: text, user: text, password: text },
+      tls: { type: 'string', enum: ['disable', 'verify'] },
+      ...{ caPem: text, settings: text },
+    },
+    ['host', 'database', 'user', 'password'],
+  ),
   mcpAllowlistClientApi: closed(
     {
       endpoint: text,

@@ -99,7 +99,8 @@ function readTool(
       descriptor,
       definitionSha256,
       invoke: (args) => {
-        if (!store.credentials.has(credentials?.['mcpUpstreamApi']?.id ?? '')) {
+        const [upstream] = Object.values(credentials ?? {});
+        if (!store.credentials.has(upstream?.id ?? '')) {
           throw new PolicyError('credential_missing', 'The upstream credential is not there.');
         }
         const answer = answers.get(descriptor.name)?.(args) ?? sampleOf(descriptor.outputSchema ?? {});
