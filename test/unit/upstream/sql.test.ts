@@ -249,7 +249,7 @@ describe('a principal of MariaDB', () => {
   ])('that %s is refused', (_what, grant) => {
     expect(() => {
       checkMariadbGrants([usage, grant], 'shop_app');
-    }).toThrow(expect.objectContaining({ code: 'principal_not_read_only' }));
+    }).toThrow(expect.objectContaining({ code: 'principal_not_read_only' }) as Error);
   });
 });
 
@@ -269,7 +269,7 @@ it.each(['superuser', 'administrates', 'server_access', 'owns', 'writes'])(
     for (const value of [true, null, undefined]) {
       expect(() => {
         checkPostgresqlPrincipal({ ...harmless, [name]: value });
-      }).toThrow(expect.objectContaining({ code: 'principal_not_read_only' }));
+      }).toThrow(expect.objectContaining({ code: 'principal_not_read_only' }) as Error);
     }
   },
 );
@@ -293,6 +293,6 @@ it.each([
   ['settings that are none', { settings: 'nonsense' }],
 ])('a database credential with %s is refused, and nothing of it is repeated', (_what, change) => {
   const attempt = () => databaseAccess({ ...credential, ...change });
-  expect(attempt).toThrow(expect.objectContaining({ code: 'credential_missing' }));
+  expect(attempt).toThrow(expect.objectContaining({ code: 'credential_missing' }) as Error);
   expect(attempt).not.toThrow(PASSWORD);
 });
