@@ -146,6 +146,29 @@ describe('a checked-in statement', () => {
     expect(database.opened).toBe(2);
   });
 
+  it('ends its connection when the caller goes away, whatever the driver does, and frees the place', async () => {
+    let destroyed = 0;
+    const connect = () =>
+      Promise.resolve({
+        select: () => new Promise<SqlRow[]>(() => undefined),
+        isUsable: () => destroyed === 0,
+        destroy: () => {
+          destroyed += 1;
+        },
+      });
+    const pools = new SqlPools({ postgresql: connect, mariadb: connect });
+    const caller = new AbortController();
+    const context = { consumer: 'client-test', tenant: null, correlationId: 'test', signal: caller.signal };
+    const prepared = operationNamed('kdb_list_tables');
+    const call = callSqlOperation(prepared, {}, databaseAccess(credential), context, pools);
+    setImmediate(() => {
+      caller.abort();
+    });
+    await expect(call).rejects.toMatchObject({ code: 'call_cancelled' });
+    expect(destroyed).toBe(1);
+    await pools.close();
+  });
+
   it('is not sent to a database of another dialect', async () => {
     const database = double(() => []);
     const failure = await database.failure('kdb_list_tables', {}, { dialect: 'mariadb' });
