@@ -7,7 +7,8 @@ import { n8nCommunityNodesPlugin } from '@n8n/eslint-plugin-community-nodes';
 import { ESLint, type Linter } from 'eslint';
 import { packTarball } from '../test/support/pack';
 
-const LARGEST_TARBALL_BYTES = 3_000_000;
+/** Seven bundles of about 0.4 MB and sixty contracts with their workflows. */
+const LARGEST_TARBALL_BYTES = 4_000_000;
 const load = createRequire(__filename);
 
 /** The rules by which n8n's package scanner judges a community pack that does not ask for n8n Cloud. */

@@ -44,14 +44,9 @@ export class SqlPools {
     const connection = await waiting.promise.finally(() => {
       signal.removeEventListener('abort', giveUp);
     });
-    const end = () => {
-      connection.destroy();
-    };
-    signal.addEventListener('abort', end, { once: true });
     try {
-      return await use(connection);
+      return await endedBy(signal, connection, use(connection));
     } finally {
-      signal.removeEventListener('abort', end);
       pool.release(connection);
     }
   }
@@ -92,4 +87,19 @@ export class SqlPools {
     this.#pools.set(key, pool);
     return pool;
   }
+}
+
+/** A driver does not say that its connection was destroyed: whoever waits for an answer would wait for ever. */
+async function endedBy<T>(signal: AbortSignal, connection: SqlConnection, work: Promise<T>): Promise<T> {
+  return await new Promise((resolve, reject) => {
+    const end = () => {
+      connection.destroy();
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', end);
+    });
+  });
 }

@@ -70,7 +70,15 @@ export async function startPostgresShop(): Promise<ShopDatabase> {
     await client.end().catch(() => undefined);
   }
   const superuser = { may: 'do everything, as superuser', user, password: server.password };
-  return { port, database, reader, others: [...others, superuser], stop: server.stop };
+  return {
+    port,
+    database,
+    reader,
+    others: [...others, superuser],
+    stop: async () => {
+      await server.stop();
+    },
+  };
 }
 
 /** MariaDB with the database `shop_app`, and another one that the reader may not see. */
@@ -115,5 +123,13 @@ export async function startMariadbShop(): Promise<ShopDatabase> {
     await server.stop();
     throw error;
   }
-  return { port: server.port, database, reader, others, stop: server.stop };
+  return {
+    port: server.port,
+    database,
+    reader,
+    others,
+    stop: async () => {
+      await server.stop();
+    },
+  };
 }

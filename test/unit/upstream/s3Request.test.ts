@@ -92,6 +92,8 @@ it.each([
     ...{ endpoint: 'https://s3.example.com', region: 'us-east-1', pathStyle: false },
     ...{ accessKeyId: 'AKIA', secretAccessKey: 'sekrit-1', locations: 'examplebucket/a', ...change },
   };
-  expect(() => s3Access(credential)).toThrow(expect.objectContaining({ code: 'credential_missing' }));
+  expect(() => s3Access(credential)).toThrow(
+    expect.objectContaining({ code: 'credential_missing' }) as Error,
+  );
   expect(() => s3Access(credential)).not.toThrow(/sekrit|AKIA|a:b/);
 });

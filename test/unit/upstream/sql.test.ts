@@ -146,6 +146,29 @@ describe('a checked-in statement', () => {
     expect(database.opened).toBe(2);
   });
 
+  it('ends its connection when the caller goes away, whatever the driver does, and frees the place', async () => {
+    let destroyed = 0;
+    const connect = () =>
+      Promise.resolve({
+        select: () => new Promise<SqlRow[]>(() => undefined),
+        isUsable: () => destroyed === 0,
+        destroy: () => {
+          destroyed += 1;
+        },
+      });
+    const pools = new SqlPools({ postgresql: connect, mariadb: connect });
+    const caller = new AbortController();
+    const context = { consumer: 'client-test', tenant: null, correlationId: 'test', signal: caller.signal };
+    const prepared = operationNamed('kdb_list_tables');
+    const call = callSqlOperation(prepared, {}, databaseAccess(credential), context, pools);
+    setImmediate(() => {
+      caller.abort();
+    });
+    await expect(call).rejects.toMatchObject({ code: 'call_cancelled' });
+    expect(destroyed).toBe(1);
+    await pools.close();
+  });
+
   it('is not sent to a database of another dialect', async () => {
     const database = double(() => []);
     const failure = await database.failure('kdb_list_tables', {}, { dialect: 'mariadb' });
@@ -249,7 +272,7 @@ describe('a principal of MariaDB', () => {
   ])('that %s is refused', (_what, grant) => {
     expect(() => {
       checkMariadbGrants([usage, grant], 'shop_app');
-    }).toThrow(expect.objectContaining({ code: 'principal_not_read_only' }));
+    }).toThrow(expect.objectContaining({ code: 'principal_not_read_only' }) as Error);
   });
 });
 
@@ -269,7 +292,7 @@ it.each(['superuser', 'administrates', 'server_access', 'owns', 'writes'])(
     for (const value of [true, null, undefined]) {
       expect(() => {
         checkPostgresqlPrincipal({ ...harmless, [name]: value });
-      }).toThrow(expect.objectContaining({ code: 'principal_not_read_only' }));
+      }).toThrow(expect.objectContaining({ code: 'principal_not_read_only' }) as Error);
     }
   },
 );
@@ -293,6 +316,6 @@ it.each([
   ['settings that are none', { settings: 'nonsense' }],
 ])('a database credential with %s is refused, and nothing of it is repeated', (_what, change) => {
   const attempt = () => databaseAccess({ ...credential, ...change });
-  expect(attempt).toThrow(expect.objectContaining({ code: 'credential_missing' }));
+  expect(attempt).toThrow(expect.objectContaining({ code: 'credential_missing' }) as Error);
   expect(attempt).not.toThrow(PASSWORD);
 });
