@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 import { HostError } from '../hosts/errors';
@@ -11,10 +11,13 @@ export interface Service {
   aptPackage: string;
   /** Folders to look into besides PATH: Debian keeps some servers out of it. */
   folders?: readonly string[];
+  /** Absolute paths that have to be there besides: an application may be nothing but files. */
+  files?: readonly string[];
 }
 
-/** Looks a service's binary up; null if it is not there. */
+/** Looks a service's binary up; null if it, or another file of the service, is not there. */
 export function findBinary(service: Service): string | null {
+  if (!(service.files ?? []).every((file) => existsSync(file))) return null;
   const onPath = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
   for (const folder of [...onPath, '/usr/bin', '/usr/sbin', ...(service.folders ?? [])]) {
     const file = join(folder, service.binary);
@@ -38,7 +41,8 @@ export function findBinary(service: Service): string | null {
 export function requireService(suite: string, service: Service): string | null {
   const found = findBinary(service);
   if (found !== null) return found;
-  const reason = `${service.binary} is not installed (apt-get install ${service.aptPackage})`;
+  const what = service.files ? service.aptPackage : service.binary;
+  const reason = `${what} is not installed (apt-get install ${service.aptPackage})`;
   if (process.env['REQUIRE_SERVICES'] === '1') throw new HostError('service_missing', `${suite}: ${reason}`);
   process.stderr.write(`SKIPPED ${suite}: ${reason}\n`);
   return null;
