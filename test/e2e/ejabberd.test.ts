@@ -174,22 +174,24 @@ describeWithEjabberd('a real ejabberd', () => {
     });
 
     it('asks for no room that the operator has not named, though the server has it', async () => {
-      const outcomes = await Promise.all(
-        ['board', 'berth-2', 'BOARD', '.*', 'harbour|board'].flatMap((name) => [
-          ask('get_room_occupancy', { room: name }),
-          ask('get_room_state', { room: name }),
-        ]),
+      const outcomes = await caller.inTurn(
+        ...['board', 'berth-2', 'BOARD', '.*', 'harbour|board'].flatMap(
+          (name): [string, { room: string }][] => [
+            ['xmpp_get_room_occupancy', { room: name }],
+            ['xmpp_get_room_state', { room: name }],
+          ],
+        ),
       );
       expect(new Set(outcomes.map(({ code }) => code))).toEqual(new Set(['arguments_invalid']));
     });
 
     it.each([STRANGER, CHATTER])('is refused as %s', async (who) => {
       const other = surfaces.callers[who] as McpCaller;
-      const outcomes = await Promise.all([
-        other.call('xmpp_list_rooms'),
-        other.call('xmpp_get_room_occupancy', { room: 'harbour' }),
-        other.call('xmpp_get_room_state', { room: 'harbour' }),
-      ]);
+      const outcomes = await other.inTurn(
+        ['xmpp_list_rooms'],
+        ['xmpp_get_room_occupancy', { room: 'harbour' }],
+        ['xmpp_get_room_state', { room: 'harbour' }],
+      );
       expect(outcomes.map(({ code }) => code)).toEqual(Array(3).fill('upstream_auth_failed'));
     });
 

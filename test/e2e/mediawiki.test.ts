@@ -156,7 +156,7 @@ describeWithMediaWiki('a real MediaWiki', () => {
       expect(revisions.map(({ timestamp }) => timestamp)).toEqual(newestFirst);
       expect(revisions[0]).toEqual({
         ...{ id: expect.any(Number) as number, timestamp: '2026-03-02T22:15:00Z', minor: true },
-        ...{ size: 39, delta: 0, comment: 'pontoon 47' },
+        ...{ size: 38, delta: 0, comment: 'pontoon 47' },
       });
       expect(revisions.at(-1)?.delta).toBeNull();
       const told = JSON.stringify(pages);
@@ -193,25 +193,25 @@ describeWithMediaWiki('a real MediaWiki', () => {
     });
 
     it('says that there is no such page and no such revision', async () => {
-      const outcomes = await Promise.all([
-        caller.call('mediawiki_get_page', { title: 'Zeppelin hangar' }),
-        caller.call('mediawiki_get_page', { title: '../../../etc/passwd' }),
-        caller.call('mediawiki_list_revisions', { title: 'Zeppelin hangar' }),
-        caller.call('mediawiki_list_revisions', { title: guide.title, older_than: '99999' }),
-        caller.call('mediawiki_get_revision', { revision_id: 99_999 }),
-      ]);
+      const outcomes = await caller.inTurn(
+        ['mediawiki_get_page', { title: 'Zeppelin hangar' }],
+        ['mediawiki_get_page', { title: 'Harbour [guide' }],
+        ['mediawiki_list_revisions', { title: 'Zeppelin hangar' }],
+        ['mediawiki_list_revisions', { title: guide.title, older_than: '99999' }],
+        ['mediawiki_get_revision', { revision_id: 99_999 }],
+      );
       expect(outcomes.map(({ code }) => code)).toEqual(Array(5).fill('upstream_not_found'));
       for (const { text } of outcomes) expect(text).not.toContain(wiki.url.slice(7));
     });
 
     it('is refused by a private wiki that does not know its token', async () => {
       const closed = surfaces.callers[PRIVATE] as McpCaller;
-      const outcomes = await Promise.all([
-        closed.call('mediawiki_search_pages', { query: 'pier' }),
-        closed.call('mediawiki_get_page', { title: guide.title }),
-        closed.call('mediawiki_list_revisions', { title: guide.title }),
-        closed.call('mediawiki_get_revision', { revision_id: 2 }),
-      ]);
+      const outcomes = await closed.inTurn(
+        ['mediawiki_search_pages', { query: 'pier' }],
+        ['mediawiki_get_page', { title: guide.title }],
+        ['mediawiki_list_revisions', { title: guide.title }],
+        ['mediawiki_get_revision', { revision_id: 2 }],
+      );
       expect(outcomes.map(({ code }) => code)).toEqual(Array(4).fill('upstream_auth_failed'));
     });
 

@@ -161,11 +161,11 @@ describe.each(hosts())('a real n8n $version, asked through itself', (host) => {
 
   it('is refused with a key that n8n does not know', async () => {
     const stranger = surfaces.callers[STRANGER] as McpCaller;
-    const outcomes = await Promise.all([
-      stranger.call('n8n_list_workflows'),
-      stranger.call('n8n_get_workflow_summary', { workflow_id: ids['Tide alarm'] }),
-      stranger.call('n8n_list_executions'),
-    ]);
+    const outcomes = await stranger.inTurn(
+      ['n8n_list_workflows'],
+      ['n8n_get_workflow_summary', { workflow_id: ids['Tide alarm'] }],
+      ['n8n_list_executions'],
+    );
     expect(outcomes.map(({ code }) => code)).toEqual(Array(3).fill('upstream_auth_failed'));
   });
 

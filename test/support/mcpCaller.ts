@@ -46,6 +46,13 @@ export class McpCaller {
     return { code, text: result.content[0]?.text ?? '', value: result.structuredContent ?? {} };
   }
 
+  /** Several calls, one after the other: a surface refuses more than a few at a time. */
+  async inTurn(...calls: [name: string, args?: Record<string, unknown>][]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const [name, args] of calls) outcomes.push(await this.call(name, args));
+    return outcomes;
+  }
+
   /** The value of a call that must succeed. */
   async get<T>(name: string, args: Record<string, unknown> = {}): Promise<T> {
     const { code, text, value } = await this.call(name, args);
