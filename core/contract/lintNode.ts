@@ -21,10 +21,10 @@ export function* nodeFaults(
   const asked = askedOf(node);
   const properties = recordOf(input['properties']);
   for (const [key, { type }] of asked) {
-    const declared = recordOf(properties[key]);
-    if (declared['type'] === undefined) yield [at, `asks for ${key}, which is not in the input schema`];
-    else if (!(TYPES[type] ?? []).includes(String(declared['type']))) {
-      yield [at, `asks for ${key} as ${type}, and the input schema says ${String(declared['type'])}`];
+    const { type: declared } = recordOf(properties[key]);
+    if (typeof declared !== 'string') yield [at, `asks for ${key}, which is not in the input schema`];
+    else if (!(TYPES[type] ?? []).includes(declared)) {
+      yield [at, `asks for ${key} as ${type}, and the input schema says ${declared}`];
     }
   }
   for (const key of Object.keys(properties)) {
