@@ -64,7 +64,9 @@ export async function startQueueCluster(version: string, tarball: string): Promi
       DB_POSTGRESDB_PASSWORD: postgres.password,
     };
     const main = await startHost({ version, tarball, env: shared });
-    stops.push(async () => { await main.stop(); });
+    stops.push(async () => {
+      await main.stop();
+    });
     const start = async (command: 'webhook' | 'worker', number: number) => {
       const started = await startProcess(main, command, number, shared);
       stops.push(started.stop);
