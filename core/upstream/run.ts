@@ -1,4 +1,5 @@
 import type { OperationDefinition, PreparedOperation } from '../contract/definition';
+import { recordOf } from '../contract/recordOf';
 import { satisfies, validateArguments } from '../policy/arguments';
 import { PolicyError, toPolicyError } from '../policy/errors';
 import { utf8Bytes } from '../policy/limits';
@@ -56,12 +57,14 @@ export async function runOperation(
 
 /** How many records are asked for, bounded by the limits; `undefined` when the operation has no page size. */
 function pageSize(
-  { operation: { pagination }, limits }: OperationDefinition,
+  { operation: { pagination, input_schema: input }, limits }: OperationDefinition,
   args: Arguments,
 ): number | undefined {
   if (pagination.size_argument === null) return undefined;
-  const given = Number(args[pagination.size_argument] ?? limits.page_size);
-  return Math.min(given, limits.page_size, limits.result_items);
+  const { maximum } = recordOf(recordOf(input['properties'])[pagination.size_argument]);
+  // Left out means no more than what may be asked for.
+  const most = typeof maximum === 'number' ? Math.min(maximum, limits.page_size) : limits.page_size;
+  return Math.min(Number(args[pagination.size_argument] ?? most), most, limits.result_items);
 }
 
 const OTHER_SHAPE =

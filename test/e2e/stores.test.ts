@@ -32,6 +32,7 @@ describeWithServers('real stores', () => {
     await s3.put('documents', 'pub/data.json', '{"total": 7}', 'application/json');
     await s3.put('documents', 'pub/photo.png', new Uint8Array([0x89, 0x50, 0x4e, 0x47]), 'image/png');
     await s3.put('documents', 'pub/large.txt', 'x'.repeat(300_000), 'text/plain');
+    await s3.put('documents', 'pub/deep/read.me', 'x', 'text/plain');
     await s3.put('documents', 'pub/deep/er/note.md', '# Note', 'text/markdown');
     for (const number of [1, 2, 3, 4, 5])
       await s3.put('documents', `pub/many/${String(number)}.txt`, 'x', 'text/plain');
@@ -304,7 +305,7 @@ describeWithServers('real stores', () => {
           status: 'OK',
           message: expect.stringContaining('documents/pub/') as string,
         });
-        const wrong = { ...data, secretAccessKey: 'wrong', locations: 'documents/pub' };
+        const wrong = { ...data, accessKeyId: 'NOBODY', locations: 'documents/pub' };
         expect(await verdict('mcpS3Api', wrong)).toMatchObject({ status: 'Error' });
       });
 

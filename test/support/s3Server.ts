@@ -17,8 +17,9 @@ export interface RunningS3 {
 }
 
 /**
- * Starts a real S3 server with empty buckets in a fresh folder. It checks signatures, and lets its identity do everything:
- * what cannot be reached is the doing of the tools alone. Its continuation tokens are made with DES, which Node.js has
+ * Starts a real S3 server with empty buckets in a fresh folder. It knows identities by their access key id, does not
+ * compute signatures of version 4, and lets its identity do everything: what cannot be reached is the doing of the tools
+ * alone. Signatures are held against the published example and a computation of our own. Its continuation tokens are made with DES, which Node.js has
  * in the legacy provider only.
  *
  * @throws HostError `start_failed`, `start_timeout`

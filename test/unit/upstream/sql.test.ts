@@ -206,6 +206,7 @@ describe('a sample', () => {
     });
     const [look, read] = database.asked;
     expect(look?.values).toEqual(['shop', 'orders']);
+    expect(read?.bounds.rows).toBe(21);
     expect([read?.text, read?.values]).toEqual(['SELECT "id", "state" FROM "shop"."orders"', []]);
   });
 
