@@ -1,4 +1,4 @@
-import type { Contract } from '../../core/contract/schema';
+import { isFitting, type Contract } from '../../core/contract/schema';
 import { OperatorError } from '../operator/error';
 import type { OperatorSurface } from '../operator/schema';
 
@@ -16,9 +16,6 @@ export interface DescribedUpstream {
 
 export type WebUpstream = Extract<OperatorSurface['upstream'], { base_url: string }>;
 
-/** Kinds whose secret is used as the contract says; no other kind could stand in for them. */
-const MADE_BY_CONTRACT: readonly string[] = ['body', 'session', 'bigbluebutton', 'yourls'];
-
 /**
  * What the operator file says of an upstream, completed and checked by what its contract says.
  *
@@ -27,9 +24,8 @@ const MADE_BY_CONTRACT: readonly string[] = ['body', 'session', 'bigbluebutton',
 export function describedUpstream(upstream: WebUpstream, contract: Contract): DescribedUpstream {
   const { application_id: id, adapter } = contract;
   const { base_url, authentication, name, settings, test_path, consumer_secrets: secrets } = upstream;
-  const { kind, name: usual, optional } = adapter.authentication;
-  const fits = authentication === kind || (optional && authentication === 'none');
-  if (!fits && (MADE_BY_CONTRACT.includes(kind) || MADE_BY_CONTRACT.includes(authentication))) {
+  const { kind, name: usual } = adapter.authentication;
+  if (!isFitting(adapter.authentication, authentication)) {
     throw invalid(`${id} takes the authentication ${kind}, not ${authentication}.`);
   }
   const named = authentication === 'header' || authentication === 'query';

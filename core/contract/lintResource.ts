@@ -1,7 +1,8 @@
 import type { Fault } from './fault';
 import type { Operation } from './operation';
 import { recordOf } from './recordOf';
-import { overlap, slotsOf } from './resource';
+import { overlap } from './resource';
+import { slotsOf } from './template';
 
 /** What no shape can say of an operation that is read as a resource; paths start at the operation. */
 export function* resourceFaults({ resource, input_schema: input, ...rest }: Operation): Generator<Fault> {

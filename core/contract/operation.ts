@@ -113,6 +113,10 @@ export const errorsSchema = z.strictObject({
   message: pointer
     .nullable()
     .describe('Where upstream puts the sentence that explains a 400 or 422; null hides it.'),
+  statuses: z
+    .record(z.string().regex(/^[45]\d\d$/, 'must be a status such as 400'), z.enum(FAILURE_CODES))
+    .optional()
+    .describe('Our code by the status, where upstream uses a status otherwise than HTTP does.'),
   failure: z
     .strictObject({
       at: pointer.describe('A value that tells a failure although the status says success.'),

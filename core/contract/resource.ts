@@ -52,11 +52,6 @@ function schemeOf(template: string): string {
   return template.slice(0, template.indexOf(':'));
 }
 
-/** Names of the slots, in order. */
-export function slotsOf(template: string): string[] {
-  return [...template.matchAll(/\{([a-z0-9_]+)\}/g)].map(([, slot]) => slot ?? '');
-}
-
 /** Without slots it is one resource, with them a template for many. */
 export function isTemplate(template: string): boolean {
   return template.includes('{');

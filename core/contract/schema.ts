@@ -30,6 +30,21 @@ export const AUTHENTICATION_KINDS = [
   'yourls',
 ] as const;
 
+/** Kinds whose secret is used as the contract says; no other kind can stand in for them, nor they for another. */
+const MADE_BY_CONTRACT: readonly string[] = ['body', 'session', 'bigbluebutton', 'yourls'];
+
+/**
+ * Whether an upstream credential of kind `given` can be used where a contract names another. Plain kinds stand in for each
+ * other, since a proxy in front of the application may want its own.
+ */
+export function isFitting(
+  { kind, optional }: { readonly kind: string; readonly optional: boolean },
+  given: string,
+): boolean {
+  if (given === kind || (optional && given === 'none')) return true;
+  return !MADE_BY_CONTRACT.includes(kind) && !MADE_BY_CONTRACT.includes(given);
+}
+
 const adapterReviewed = {
   upstream_api_version: z.string().min(1),
   specification_sha256: sha256.describe('Hash over the operations: how upstream is called, as reviewed.'),

@@ -107,12 +107,14 @@ async function failureOf(
   access: Unsayable,
 ): Promise<PolicyError> {
   const { status } = response;
-  const [code, start] = BY_STATUS[status] ?? [
-    status >= 500 ? 'upstream_unavailable' : 'upstream_rejected',
-    status >= 500
-      ? `Upstream failed with status ${String(status)}`
-      : `Upstream answered with status ${String(status)}`,
-  ];
+  const own = operation.errors.statuses?.[String(status)];
+  const [code, start] = (own && ([own, SENTENCES[own]] as const)) ??
+    BY_STATUS[status] ?? [
+      status >= 500 ? 'upstream_unavailable' : 'upstream_rejected',
+      status >= 500
+        ? `Upstream failed with status ${String(status)}`
+        : `Upstream answered with status ${String(status)}`,
+    ];
   const detail = code === 'upstream_rejected' ? await explanation(response, operation, access) : undefined;
   if (detail === undefined) response.discard();
   const retryAfter = Number(response.header('retry-after'));

@@ -1,7 +1,7 @@
 import type { PreparedOperation } from '../contract/definition';
 import type { Operation } from '../contract/operation';
 import { isWebRequest, type WebRequest } from '../contract/request';
-import { sessionOf } from '../contract/schema';
+import { isFitting, sessionOf } from '../contract/schema';
 import { PolicyError } from '../policy/errors';
 import type { UpstreamAccess } from './access';
 import { readAnswer } from './answer';
@@ -46,18 +46,14 @@ function webRequestOf({ request, name }: Operation): WebRequest {
   );
 }
 
-/** Kinds for which the contract says how the secret is used; any other header or parameter may be a proxy's. */
-const MADE_BY_CONTRACT: readonly string[] = ['body', 'session', 'bigbluebutton', 'yourls'];
-
 function refuseOtherAuthentication(
-  { kind, optional }: PreparedOperation['definition']['adapter']['authentication'],
+  authentication: PreparedOperation['definition']['adapter']['authentication'],
   access: UpstreamAccess,
 ): void {
-  if (access.kind === kind || (optional && access.kind === 'none')) return;
-  if (!MADE_BY_CONTRACT.includes(kind) && !MADE_BY_CONTRACT.includes(access.kind)) return;
+  if (isFitting(authentication, access.kind)) return;
   throw new PolicyError(
     'credential_missing',
-    `This application takes the authentication ${kind}; the operator has to choose it in the upstream credential.`,
+    `This application takes the authentication ${authentication.kind}; the operator has to choose it in the upstream credential.`,
   );
 }
 

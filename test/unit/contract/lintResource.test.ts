@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { lintContract } from '../../../core/contract/lint';
-import { isTemplate, matchUri, overlap, slotsOf } from '../../../core/contract/resource';
+import { isTemplate, matchUri, overlap } from '../../../core/contract/resource';
 import { surfaceOf, surfaceSchema } from '../../../core/contract/surface';
+import { slotsOf } from '../../../core/contract/template';
 import { contractWith, FILE, findingsIn, itRefuses, REMOVED } from './brokenContract';
 import { contractOf } from './checkedIn';
 

@@ -140,6 +140,24 @@ describe('what upstream says about a request that it refuses', () => {
   });
 });
 
+describe('a status that upstream uses in its own way', () => {
+  const own = prepare({
+    operation: {
+      errors: { message: null, statuses: { '400': 'upstream_not_found', '500': 'upstream_rejected' } },
+    },
+  });
+
+  it.each([
+    [400, 'upstream_not_found'],
+    [500, 'upstream_rejected'],
+    [404, 'upstream_not_found'],
+    [503, 'upstream_unavailable'],
+  ])('%i means what the contract says: %s', async (status, code) => {
+    harness().upstream.on('*', json({ message: 'no' }, status));
+    expect(await harness().failure(own, {})).toMatchObject({ code });
+  });
+});
+
 describe('Retry-After', () => {
   it.each([
     ['7', 7],
