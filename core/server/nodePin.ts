@@ -6,7 +6,10 @@ import type { ToolDescriptor } from '../contract/pin';
 export interface ConnectedNode {
   readonly type: string;
   readonly typeVersion: number;
+  /** With everything that is the default. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** The same parameters as the host fills them up with what is the default. */
+  withDefaults(parameters: Record<string, unknown>): Record<string, unknown>;
 }
 
 /** An origin with a path prefix at most: no user, query, fragment or expression. */
@@ -26,7 +29,7 @@ export function isPinnedNode(
   const addresses = new Set<string>();
   return (
     connected.descriptor.name === descriptor.name &&
-    sameValue(node.parameters, found.parameters, addresses) &&
+    sameValue(found.withDefaults(node.parameters), found.parameters, addresses) &&
     addresses.size <= 1
   );
 }

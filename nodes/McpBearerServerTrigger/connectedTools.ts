@@ -1,4 +1,11 @@
-import { NodeConnectionTypes, type INode, type IWebhookFunctions } from 'n8n-workflow';
+import {
+  NodeConnectionTypes,
+  NodeHelpers,
+  type INode,
+  type INodeTypes,
+  type IWebhookFunctions,
+} from 'n8n-workflow';
+import type { ConnectedNode } from '../../core/server/nodePin';
 import type { ConnectedTool, ToolSource } from '../../core/server/tools';
 import { foreignText, withoutAddresses } from '../../core/policy/redaction';
 import { directCallOf } from '../shared/directCall';
@@ -7,6 +14,7 @@ import { isLangchainTool, nativeTool } from './nativeTool';
 /** What n8n's contexts have at run time beside their published interface (1.100.1 to 2.41.1); detected, not assumed. */
 interface HostContext {
   getConnectedNodes?(type: string): INode[];
+  readonly workflow?: { readonly nodeTypes?: INodeTypes };
 }
 
 interface RunData {
@@ -127,7 +135,7 @@ async function supply(
   try {
     const supplied = await context.getInputConnectionData.call(scoped, NodeConnectionTypes.AiTool, 0);
     return flatten(supplied).flatMap(
-      (tool) => connected(tool, () => failureIn(runData, node?.name), node) ?? [],
+      (tool) => connected(tool, () => failureIn(runData, node?.name), connectedNode(context, node)) ?? [],
     );
   } catch (error) {
     const name = foreignText(node?.name ?? 'a connected tool', 80);
@@ -139,7 +147,7 @@ async function supply(
 function connected(
   tool: unknown,
   failure: () => Error | undefined,
-  node: INode | undefined,
+  node: ConnectedNode | undefined,
 ): ConnectedTool | undefined {
   const direct = directCallOf(tool);
   if (!direct) return isLangchainTool(tool) ? { ...nativeTool(tool, failure), node } : undefined;
@@ -148,6 +156,33 @@ function connected(
     definitionSha256: direct.definitionSha256,
     resource: direct.resource,
     invoke: async (args, callContext) => await direct.call(args, callContext),
+  };
+}
+
+/**
+ * The node behind a tool, and how n8n itself fills its parameters up: it does so whenever it loads a workflow, so what a
+ * contract leaves out has to be filled up the same way before the two can be compared.
+ */
+function connectedNode(context: IWebhookFunctions, node: INode | undefined): ConnectedNode | undefined {
+  const types = (context as HostContext).workflow?.nodeTypes;
+  if (!node || !types) return undefined;
+  return {
+    type: node.type,
+    typeVersion: node.typeVersion,
+    parameters: node.parameters,
+    withDefaults: (parameters) => {
+      const { description } = types.getByNameAndVersion(node.type, node.typeVersion);
+      const given = parameters as INode['parameters'];
+      const filled = NodeHelpers.getNodeParameters(
+        description.properties,
+        given,
+        true,
+        false,
+        node,
+        description,
+      );
+      return filled ?? given;
+    },
   };
 }
 

@@ -109,7 +109,9 @@ describe.each(hosts())('activation on n8n $version', (host) => {
         await Promise.resolve();
       }, GIVEN_UP_MS);
     }
-    expect((await rpc(surface ?? contract, 'ping')).status).toBe(404);
+    await eventually(async () => {
+      expect((await rpc(surface ?? contract, 'ping')).status).toBe(404);
+    });
   });
 
   it('that fails is told by publishing, which then leaves nothing behind', async () => {

@@ -56,14 +56,21 @@ describe.each(hosts())('importing by hand on n8n $version', (host) => {
           ({ name, version }) => name === node.type && [version].flat().includes(node.typeVersion),
         );
         expect([node.name, type?.name]).toEqual([node.name, node.type]);
-        for (const { name, required, displayOptions } of type?.properties ?? []) {
-          const shown = Object.entries(displayOptions?.show ?? {}).every(([other, values]) =>
-            values.includes(node.parameters[other]),
+        const properties = type?.properties ?? [];
+        // What a node does not say is what its property starts with.
+        const isShown = (options: { show?: Record<string, unknown[]> } = {}) =>
+          Object.entries(options.show ?? {}).every(([other, values]) =>
+            values.includes(node.parameters[other] ?? properties.find(({ name }) => name === other)?.default),
           );
-          if (required && shown && SETTABLE.has(node.type)) expect(node.parameters[name]).toBeTruthy();
+        for (const { name, required, displayOptions } of properties) {
+          if (required && isShown(displayOptions) && SETTABLE.has(node.type))
+            expect(node.parameters[name]).toBeTruthy();
         }
         return (type?.credentials ?? [])
-          .filter(({ name, required }) => required && node.credentials?.[name] === undefined)
+          .filter(
+            ({ name, required, displayOptions }) =>
+              required && isShown(displayOptions) && node.credentials?.[name] === undefined,
+          )
           .map(({ name }) => name);
       });
       const tools = stored.nodes.filter(({ type }) => type === NODE_TYPES.readTool).length;

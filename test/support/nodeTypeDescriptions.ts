@@ -11,15 +11,21 @@ export interface NodeTypeDescription {
   properties: {
     name: string;
     required?: boolean;
+    default?: unknown;
     displayOptions?: { show?: Record<string, unknown[]> };
   }[];
-  credentials?: { name: string; required?: boolean }[];
+  credentials?: { name: string; required?: boolean; displayOptions?: { show?: Record<string, unknown[]> } }[];
 }
 
 /** The descriptions of all node types that a host has, as its editor gets them. */
 export async function nodeTypeDescriptions(host: AttachedHost): Promise<NodeTypeDescription[]> {
-  const state = JSON.parse(readFileSync(process.env[STATE_VARIABLE] ?? '', 'utf8')) as E2eState;
-  const cookie = state.hosts.find(({ url }) => url === host.url)?.ownerCookie ?? '';
-  const { body } = await http({ method: 'GET', url: `${host.url}/types/nodes.json`, headers: { cookie } });
+  const headers = { cookie: ownerCookieOf(host) };
+  const { body } = await http({ method: 'GET', url: `${host.url}/types/nodes.json`, headers });
   return body as NodeTypeDescription[];
+}
+
+/** The session of the owner in the editor, for what the public API does not offer. */
+export function ownerCookieOf(host: AttachedHost): string {
+  const state = JSON.parse(readFileSync(process.env[STATE_VARIABLE] ?? '', 'utf8')) as E2eState;
+  return state.hosts.find(({ url }) => url === host.url)?.ownerCookie ?? '';
 }
