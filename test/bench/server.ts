@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { startHost, type Host } from '../hosts/host';
 import { HOST_VERSIONS } from '../hosts/install';
@@ -77,7 +77,10 @@ async function main(): Promise<void> {
     };
     const json = `${JSON.stringify(report, null, 2)}\n`;
     process.stdout.write(process.argv.includes('--json') ? json : table(report));
-    if (process.argv.includes('--save')) await writeFile(SAVED, json);
+    if (process.argv.includes('--save')) {
+      await mkdir(dirname(SAVED), { recursive: true });
+      await writeFile(SAVED, json);
+    }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -139,7 +142,6 @@ function summary(samples: readonly (Sample & { done: number })[]): Summary {
     p95_ms: round(quantile(times, 0.95)),
     p99_ms: round(quantile(times, 0.99)),
     error_rate: times.length === 0 ? 0 : errors / times.length,
-    requests: times.length,
   };
 }
 

@@ -14,6 +14,7 @@ import { hosts } from '../support/hostsFixture';
 import { itKeepsTheLogClean } from '../support/logWatch';
 import { callTool, codeOf, listTools, resultOf, rpc, textOf } from '../support/mcpRequest';
 import { newBearer, ownApi, publishContract, untilServed, type TestSurface } from '../support/publish';
+import { json, UpstreamDouble } from '../support/upstreamDouble';
 
 /** Failures that people reported of comparable servers, by case id; kinds server-dispatch and server-schema. */
 
@@ -185,6 +186,43 @@ describe.each(hosts())('reported failures of tool dispatch elsewhere, on n8n $ve
       text: '',
     });
     expect(codeOf(answer)).toBe('ok');
+  });
+
+  it('lists both inputs of a tool with their types and sends both to upstream (C129)', async () => {
+    const erp = await UpstreamDouble.start();
+    try {
+      erp.on('/api/lines', json({ lines: ['A1-1'] }));
+      const surface = await publish({
+        slug: 'cases-two-inputs',
+        tools: [
+          node('list_lines', 'n8n-nodes-base.httpRequestTool', 4.2, {
+            toolDescription: 'Lines of an order',
+            method: 'GET',
+            url: `${erp.origin}/api/lines`,
+            sendQuery: true,
+            queryParameters: {
+              parameters: [
+                { name: 'order', value: "={{ $fromAI('order', 'order number', 'string') }}" },
+                { name: 'page', value: "={{ $fromAI('page', 'page number', 'number') }}" },
+              ],
+            },
+          }),
+        ],
+        toolNames: ['list_lines'],
+      });
+      const [tool] = await listTools(surface);
+      expect(tool?.inputSchema.properties).toMatchObject({
+        order: { type: 'string' },
+        page: { type: 'number' },
+      });
+      const answer = await callTool(surface, 'list_lines', { order: 'A1', page: 2 });
+      expect([codeOf(answer), textOf(answer)]).toEqual(['ok', expect.stringContaining('A1-1') as string]);
+      expect(erp.requests.map(({ method, path, query }) => `${method} ${path}${query}`)).toEqual([
+        'GET /api/lines?order=A1&page=2',
+      ]);
+    } finally {
+      await erp.stop();
+    }
   });
 
   it('marks read-only adapters as read-only, and nothing else (C087)', async () => {

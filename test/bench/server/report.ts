@@ -13,7 +13,6 @@ export interface Row {
   readonly p99_ms: number;
   /** 0 to 1. */
   readonly error_rate: number;
-  readonly requests: number;
   /** How many times as many per second; `null` where there is nothing to compare with. */
   readonly times_per_second: number | null;
   /** Which part of its 95th percentile. */
@@ -25,8 +24,8 @@ export type SettingsName = 'default' | 'recommended';
 /** The whole of a run, as it is kept in docs/bench. */
 export interface Report {
   readonly machine: { readonly cpus: number; readonly model: string; readonly node: string };
-  /** Load of the machine (one minute) when it began: what else ran there counts against both sides. */
-  readonly load_before: number;
+  /** Load of the machine (one minute) when it began; `null` where it was not noted. What else ran counts against both sides. */
+  readonly load_before: number | null;
   readonly seconds_per_period: number;
   readonly rounds: number;
   readonly rows: readonly Row[];
