@@ -33,14 +33,22 @@ async function toolNames({ surface, consumer }: Exchange): Promise<string[]> {
   return (await toolsOf(surface, consumer)).map(({ name }) => name);
 }
 
+/** The descriptors of a `tools/list`. */
+export async function listTools(exchange: Exchange): Promise<readonly ToolDescriptor[]> {
+  return await listOf(exchange, toolsOf);
+}
+
 /**
- * The descriptors of a `tools/list`. Where tools must be supplied for it, that is work like a call: it takes a place and
+ * What a consumer sees of a surface. Where tools must be supplied for it, that is work like a call: it takes a place and
  * has the same time limit.
  */
-export async function listTools(exchange: Exchange): Promise<readonly ToolDescriptor[]> {
+export async function listOf<T>(
+  exchange: Exchange,
+  list: (surface: Exchange['surface'], consumer: Exchange['consumer']) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
   const { surface, consumer } = exchange;
-  if (surface.pinned) return await toolsOf(surface, consumer);
-  return await inPlace(exchange, async () => await toolsOf(surface, consumer));
+  if (surface.pinned) return await list(surface, consumer);
+  return await inPlace(exchange, async () => await list(surface, consumer));
 }
 
 /** Longest time for which a tool that was left behind keeps its place: many times the limit, but not for ever. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { APPLICATION_ID_PATTERN } from '../contract/vocabulary';
 import { PolicyError } from '../policy/errors';
 import { BEARER_TOKEN, sha256 } from './bearer';
+import { credentialText as text } from './credentialText';
 import { MOST_CONCURRENT_CALLS, MOST_REQUESTS_PER_MINUTE, type ConsumerLimits } from './consumerLimits';
 
 /** A named caller, as far as a request may know it. Holds digests, never a token. */
@@ -23,10 +24,6 @@ export type ScopeMap = ReadonlyMap<string, readonly string[]>;
 
 const MINIMUM_TOKEN_CHARACTERS = 8;
 const TOKEN = new RegExp(`^${BEARER_TOKEN}$`);
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => (value ?? '').trim());
 /** A number as n8n stores it: 0 is what a field starts with. */
 const number = z
   .union([z.string(), z.number()])

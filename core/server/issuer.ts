@@ -5,6 +5,7 @@ import { PolicyError } from '../policy/errors';
 import type { UpstreamTransport } from '../upstream/transport';
 import type { ScopeMap } from './consumers';
 import { MOST_CONCURRENT_CALLS, MOST_REQUESTS_PER_MINUTE, type ConsumerLimits } from './consumerLimits';
+import { credentialText as text } from './credentialText';
 import { fixedKeys, RemoteKeys, type KeySource } from './issuerKeys';
 
 /** Whose tokens let a caller in, and what they say about it. */
@@ -45,10 +46,6 @@ const MOST_SKEW_SECONDS = 300;
 /** RFC 6749, section 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => (value ?? '').trim());
 const number = z
   .union([z.string(), z.number()])
   .nullish()

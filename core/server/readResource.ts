@@ -3,15 +3,13 @@ import { readPointer } from '../contract/paths';
 import { matchUri, type ResourceDeclaration } from '../contract/resource';
 import { validateArguments } from '../policy/arguments';
 import { PolicyError } from '../policy/errors';
-import { inPlace, invoke, refuseLarge } from './callTool';
+import { inPlace, invoke, listOf, refuseLarge } from './callTool';
 import type { Exchange } from './exchange';
 import { resourcesOf, type ServedResource, type ToolResult } from './tools';
 
-/** What a consumer may read. Where tools must be supplied for it, that is work like a call. */
+/** What a consumer may read. */
 export async function listResources(exchange: Exchange): Promise<readonly ServedResource[]> {
-  const { surface, consumer } = exchange;
-  if (surface.pinned) return await resourcesOf(surface, consumer);
-  return await inPlace(exchange, async () => await resourcesOf(surface, consumer));
+  return await listOf(exchange, resourcesOf);
 }
 
 /**

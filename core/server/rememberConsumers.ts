@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
+import { rememberParsed } from '../contract/rememberParsed';
 import { parseConsumers, type Consumer } from './consumers';
 
 /** So many different credentials are kept; a process rarely serves more surfaces. */
 const KEPT = 200;
-const known = new Map<string, readonly Consumer[]>();
+
+const ofJson = rememberParsed(
+  (json): readonly Consumer[] => parseConsumers(JSON.parse(json)),
+  KEPT,
+  (json) => createHash('sha256').update(json).digest('base64'),
+);
 
 /**
  * As {@link parseConsumers}, but remembers what the same credential was parsed into: it comes with every request, and
@@ -11,14 +17,5 @@ const known = new Map<string, readonly Consumer[]>();
  * Failures are not remembered.
  */
 export function rememberedConsumers(credential: unknown): readonly Consumer[] {
-  const key = createHash('sha256')
-    .update(JSON.stringify(credential ?? null))
-    .digest('base64');
-  const hit = known.get(key);
-  if (hit) return hit;
-  const parsed = parseConsumers(credential);
-  const oldest = known.keys().next();
-  if (known.size >= KEPT && !oldest.done) known.delete(oldest.value);
-  known.set(key, parsed);
-  return parsed;
+  return ofJson(JSON.stringify(credential ?? null));
 }

@@ -32,6 +32,18 @@ export interface UpstreamAccess {
   readonly settings: UpstreamSettings;
 }
 
+type Address = Pick<UpstreamAccess, 'base'>;
+
+/** The path under which the application is served; empty at the root. */
+export const prefixOf = ({ base }: Address): string => base.pathname.replace(/\/+$/, '');
+
+/** The address of a path of the application. */
+export function addressBelow(access: Address, path: string): URL {
+  const url = new URL(access.base);
+  url.pathname = prefixOf(access) + path;
+  return url;
+}
+
 /** Neither a header nor a parameter can carry these: control characters and halves of surrogate pairs. */
 const UNFIT = /[\p{Cc}\p{Cs}]/u;
 

@@ -1,5 +1,5 @@
 import type { Operation } from '../contract/operation';
-import { parsePath, type PathSegment } from '../contract/paths';
+import { parsePaths, type PathSegment } from '../contract/paths';
 import { choicesOf } from '../contract/request';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ export function chooseRecords(
     const wanted = args[name];
     if (wanted === undefined || wanted === null || match === 'limit' || match === 'offset') continue;
     const text = textOf(wanted);
-    const paths = at.map(parsePath);
+    const paths = parsePaths(at);
     chosen = chosen.filter((record) =>
       paths.some((path) => valuesAt(record, path).some((value) => MATCHES[match](textOf(value), text))),
     );

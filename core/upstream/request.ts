@@ -2,7 +2,7 @@ import type { OperationDefinition } from '../contract/definition';
 import type { HttpRequest, WebRequest } from '../contract/request';
 import { ABSENT, fillTemplate, fillText, type Template } from '../contract/template';
 import { PolicyError } from '../policy/errors';
-import type { UpstreamAccess } from './access';
+import { addressBelow, prefixOf, type UpstreamAccess } from './access';
 import { isSegment, scalarText } from './segments';
 import { signedForm, signedUrl } from './signature';
 import { placeValues, type CallerIdentity, type PlacedValues } from './values';
@@ -36,8 +36,7 @@ export function buildRequest(
   const values = placeValues(request, operation.name, args, identity, access);
   const query = queryOf(request, values, access);
   const body = bodyOf(request, values.template);
-  const url = new URL(access.base);
-  url.pathname = access.base.pathname.replace(/\/+$/, '') + filledPath(request.path, values.slots);
+  const url = addressBelow(access, filledPath(request.path, values.slots));
   url.search = query.toString();
   const signed =
     access.kind === 'yourls' && body?.form ? signedForm(body.form, access.secret, nowSeconds) : undefined;
@@ -130,7 +129,7 @@ function filledPath(path: string, slots: ReadonlyMap<string, string>): string {
 
 /** Whether a path is the operation's own, each slot being one segment. For the one redirect a contract may allow. */
 export function matchesPathTemplate(pathname: string, access: UpstreamAccess, template: string): boolean {
-  const prefix = access.base.pathname.replace(/\/+$/, '');
+  const prefix = prefixOf(access);
   if (!pathname.startsWith(`${prefix}/`)) return false;
   const expected = template.split('/');
   const actual = pathname.slice(prefix.length).split('/');

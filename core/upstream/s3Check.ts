@@ -4,6 +4,7 @@ import type { S3Access } from './s3Access';
 import { readPage } from './s3Answer';
 import { spelled } from './s3Locations';
 import { s3Url, signedS3Request, withQuery } from './s3Request';
+import { serverUnreachable } from './unreachable';
 
 const SECONDS = 15;
 const BYTES = 1_048_576;
@@ -29,7 +30,7 @@ export async function checkS3(
     ]);
     const signed = await signedS3Request({ method: 'GET', url }, access, now());
     const response = await transport({ ...signed, signal }).catch((cause: unknown) => {
-      throw cause instanceof PolicyError ? cause : unreachable(cause);
+      throw cause instanceof PolicyError ? cause : serverUnreachable(cause);
     });
     if (response.status !== 200) {
       response.discard();
@@ -41,10 +42,4 @@ export async function checkS3(
     await readPage(response, { location, prefix }, BYTES);
   }
   return `Connection successful. Locations: ${access.locations.map(spelled).join(', ')}`;
-}
-
-function unreachable(cause: unknown): PolicyError {
-  return new PolicyError('upstream_unreachable', 'The server could not be reached or ended the connection.', {
-    cause,
-  });
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readPointer } from '../contract/paths';
 import type { Session } from '../contract/request';
+import { putBounded } from '../policy/boundedMap';
 import { PolicyError } from '../policy/errors';
 import { isHeaderValue } from '../policy/headers';
-import type { UpstreamAccess } from './access';
+import { addressBelow, type UpstreamAccess } from './access';
 import { readJson } from './answer';
 import { encodeBody } from './request';
 import type { UpstreamTransport } from './transport';
@@ -49,7 +50,7 @@ export class Sessions {
         token: signIn(session, access, signal, this.transport),
         until: now + session.lifetime_seconds * 1_000,
       };
-      this.#remember(key, known);
+      putBounded(this.#signedIn, key, known, MOST_SESSIONS);
     }
     try {
       const token = await known.token;
@@ -72,12 +73,6 @@ export class Sessions {
     this.#signedIn.delete(keyOf(session, access));
   }
 
-  #remember(key: string, entry: SignedIn): void {
-    const oldest = this.#signedIn.keys().next();
-    if (this.#signedIn.size >= MOST_SESSIONS && oldest.done !== true) this.#signedIn.delete(oldest.value);
-    this.#signedIn.set(key, entry);
-  }
-
   #forget(key: string, entry: SignedIn): void {
     if (this.#signedIn.get(key) === entry) this.#signedIn.delete(key);
   }
@@ -95,8 +90,7 @@ async function signIn(
   signal: AbortSignal,
   transport: UpstreamTransport,
 ): Promise<string> {
-  const url = new URL(access.base);
-  url.pathname = access.base.pathname.replace(/\/+$/, '') + session.path;
+  const url = addressBelow(access, session.path);
   const values = new Map([
     ['account', access.account],
     ['secret', access.secret],

@@ -19,13 +19,7 @@ export interface DatabaseCredential {
   readonly settings?: string | undefined;
 }
 
-export interface DatabaseAccess {
-  readonly dialect: SqlDialect;
-  readonly host: string;
-  readonly port: number;
-  readonly database: string;
-  readonly user: string;
-  readonly password: string;
+export interface DatabaseAccess extends Omit<DatabaseCredential, 'tls' | 'caPem' | 'settings'> {
   readonly tls: { readonly ca: string | undefined } | null;
   readonly settings: UpstreamSettings;
   /** The same for the same server and principal; tells nothing of the password. */

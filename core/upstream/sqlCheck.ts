@@ -2,6 +2,7 @@ import { PolicyError } from '../policy/errors';
 import type { DatabaseAccess } from './sqlAccess';
 import { sqlFailure } from './sqlFailure';
 import type { SqlPools } from './sqlPools';
+import { serverUnreachable } from './unreachable';
 
 const SECONDS = 15;
 const BYTES = 1_048_576;
@@ -21,13 +22,7 @@ export async function checkDatabase(access: DatabaseAccess, pools: SqlPools): Pr
     });
   } catch (error) {
     const failure = sqlFailure(error);
-    throw failure instanceof PolicyError ? failure : unreachable(error);
+    throw failure instanceof PolicyError ? failure : serverUnreachable(error);
   }
   return 'Connection successful. The user can only read.';
-}
-
-function unreachable(cause: unknown): PolicyError {
-  return new PolicyError('upstream_unreachable', 'The server could not be reached or ended the connection.', {
-    cause,
-  });
 }

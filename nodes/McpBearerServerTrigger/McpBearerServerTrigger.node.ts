@@ -22,6 +22,7 @@ import { serveMetadata } from '../../core/server/serveMetadata';
 import { refusalAnswer } from '../../core/server/outbound';
 import { serve } from '../../core/server/serve';
 import { packVersion } from '../../core/version';
+import { credentialVerdict } from '../shared/credentialVerdict';
 import { deliver, deliverFailure, outletOf, reportArrival, surfaceKeyOf } from './auditDelivery';
 import { applicationIdOf, recordingOf, servedSurface } from './configuration';
 import { connectedTools } from './connectedTools';
@@ -110,29 +111,17 @@ export class McpBearerServerTrigger implements INodeType {
         this: ICredentialTestFunctions,
         credential: ICredentialsDecrypted,
       ): Promise<INodeCredentialTestResult> {
-        try {
+        return await credentialVerdict(() => {
           const names = parseConsumers(credential.data).map(({ id }) => id);
-          return await Promise.resolve({ status: 'OK', message: `Usable. Consumers: ${names.join(', ')}` });
-        } catch (error) {
-          return {
-            status: 'Error',
-            message: error instanceof PolicyError ? error.message : 'Cannot be read.',
-          };
-        }
+          return `Usable. Consumers: ${names.join(', ')}`;
+        }, 'Cannot be read.');
       },
       /** Fetches the keys where they are at an address. */
       async testIssuer(
         this: ICredentialTestFunctions,
         credential: ICredentialsDecrypted,
       ): Promise<INodeCredentialTestResult> {
-        try {
-          return { status: 'OK', message: await describeIssuer(credential.data) };
-        } catch (error) {
-          return {
-            status: 'Error',
-            message: error instanceof PolicyError ? error.message : 'Cannot be read.',
-          };
-        }
+        return await credentialVerdict(async () => await describeIssuer(credential.data), 'Cannot be read.');
       },
     },
   };

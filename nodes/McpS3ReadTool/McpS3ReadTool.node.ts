@@ -21,7 +21,7 @@ import {
   supplyReadTool,
   type ReadToolKind,
 } from '../shared/readTool';
-import { credentialVerdict } from '../shared/storeTest';
+import { credentialVerdict } from '../shared/credentialVerdict';
 import { EXAMPLE, NOTICE } from './properties';
 
 const ports = createPorts();

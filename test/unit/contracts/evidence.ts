@@ -80,3 +80,10 @@ export function evidenceOf(applicationId: string): Evidence {
   if (!found) throw new Error(`There is no test/evidence/${applicationId}.yml.`);
   return found;
 }
+
+/** What evidence says of one operation. */
+export function exampleOf({ application_id: id, operations }: Evidence, tool: string): OperationEvidence {
+  const found = operations[tool];
+  if (!found) throw new Error(`test/evidence/${id}.yml says nothing of ${tool}.`);
+  return found;
+}

@@ -5,7 +5,7 @@ import { isWebRequest, type HttpRequest, type WebRequest } from '../../../core/c
 import { PolicyError } from '../../../core/policy/errors';
 import { hostileText, hostileValue } from '../../support/hostile';
 import { WEB_CONTRACTS } from '../contract/checkedIn';
-import { evidenceOf, type Evidence, type OperationEvidence } from './evidence';
+import { evidenceOf, exampleOf, type Evidence, type OperationEvidence } from './evidence';
 import { EvidenceUpstream, ORIGIN, shown } from './upstreamOf';
 
 const REFUSALS = ['arguments_invalid', 'range_unreadable', 'range_too_wide', 'lookback_too_far'];
@@ -146,8 +146,7 @@ async function expectHarmless(
 const operations = WEB_CONTRACTS.flatMap((contract) =>
   contract.operations.map((operation) => {
     const evidence = evidenceOf(contract.application_id);
-    const example = evidence.operations[operation.name];
-    if (!example) throw new Error(`No evidence of ${operation.name}.`);
+    const example = exampleOf(evidence, operation.name);
     return [operation.name, prepareOperation(definitionOf(contract, operation)), evidence, example] as const;
   }),
 );

@@ -3,14 +3,13 @@ import type { Operation } from '../../../core/contract/operation';
 import { readPointer } from '../../../core/contract/paths';
 import { PolicyError } from '../../../core/policy/errors';
 import { WEB_CONTRACTS } from '../contract/checkedIn';
-import { evidenceOf } from './evidence';
+import { evidenceOf, exampleOf } from './evidence';
 import { answerOf, EvidenceUpstream, shown } from './upstreamOf';
 
 const operations = WEB_CONTRACTS.flatMap((contract) =>
   contract.operations.map((operation) => {
     const evidence = evidenceOf(contract.application_id);
-    const example = evidence.operations[operation.name];
-    if (!example) throw new Error(`No evidence of ${operation.name}.`);
+    const example = exampleOf(evidence, operation.name);
     const prepared = prepareOperation(definitionOf(contract, operation));
     return { name: operation.name, contract, operation, prepared, evidence, example };
   }),

@@ -7,6 +7,7 @@ import { expectedFile } from './expectedFile';
 import {
   evidenceOf,
   EVIDENCE_FILES,
+  exampleOf,
   type Evidence,
   type OperationEvidence,
   type RequestEvidence,
@@ -50,8 +51,7 @@ describe.each(WEB_CONTRACTS.map((contract) => [contract.application_id, contract
     const evidence = evidenceOf(id);
     const operations = contract.operations.map(
       (operation): [string, PreparedOperation, OperationEvidence] => {
-        const found = evidence.operations[operation.name];
-        if (!found) throw new Error(`test/evidence/${id}.yml says nothing of ${operation.name}.`);
+        const found = exampleOf(evidence, operation.name);
         return [operation.name, prepareOperation(definitionOf(contract, operation)), found];
       },
     );
