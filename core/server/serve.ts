@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { auditEvent, type AuditEvent } from '../policy/audit';
+import type { AuditEvent } from '../policy/audit';
 import { PolicyError, ruleOf, toPolicyError, type ErrorCode } from '../policy/errors';
-import { utf8Bytes, type ConcurrencyGate } from '../policy/limits';
+import type { ConcurrencyGate } from '../policy/limits';
 import type { RateLimiter } from '../policy/rate';
 import { admit } from './authorize';
 import { spendRequest } from './consumerLimits';
@@ -16,9 +15,10 @@ import {
   type InboundRequest,
   type JsonRpcMessage,
 } from './inbound';
-import { checkHosting, corsHeaders, type HostingRules } from './origin';
+import { checkHosting, type HostingRules } from './origin';
 import { isChallenged, protocolRefusal, refusalAnswer, retryAfter, type OutboundAnswer } from './outbound';
 import { answerMessage } from './protocol';
+import { beginRecord } from './record';
 import type { ServedSurface } from './tools';
 
 export interface Served {
@@ -59,35 +59,19 @@ export interface Endpoint extends HostingRules {
  * Order matters: nothing about the surface is told before the caller is known, and the body is looked at last.
  */
 export async function serve(request: InboundRequest, endpoint: Endpoint): Promise<Served> {
-  const arrived = endpoint.now();
-  const correlationId = randomUUID();
-  const fixed = { ...corsHeaders(request, endpoint.allowedOrigins), 'x-correlation-id': correlationId };
+  const record = beginRecord(request, endpoint);
   let consumer: Consumer | undefined;
   let surface: ServedSurface | undefined;
   let call: Exchange['call'];
   let exchange: Exchange | undefined;
 
-  const finish = (answer: OutboundAnswer, code: 'ok' | ErrorCode, cause: unknown): Served => ({
-    answer: { ...answer, headers: { ...answer.headers, ...fixed } },
-    cause,
-    isCall: call !== undefined,
-    audit:
-      code === 'ok' && call === undefined
-        ? undefined
-        : auditEvent({
-            arrived,
-            correlation_id: correlationId,
-            provider_application_id: endpoint.applicationId,
-            consumer_application_id: consumer?.id ?? null,
-            tool: exchange?.resource ?? call?.name,
-            credential_subject: surface?.credentialSubject ?? null,
-            code,
-            duration_ms: endpoint.now() - arrived,
-            request_bytes: request.bodyBytes,
-            response_bytes: answer.streamedBytes ?? utf8Bytes(answer.body),
-            undelivered_before: endpoint.takeUndelivered(),
-          }),
-  });
+  const finish = (answer: OutboundAnswer, code: 'ok' | ErrorCode, cause: unknown): Served =>
+    record.finish(answer, code, cause, {
+      isCall: call !== undefined,
+      consumer: consumer?.id ?? null,
+      tool: exchange?.resource ?? call?.name,
+      credentialSubject: surface?.credentialSubject ?? null,
+    });
 
   try {
     checkHosting(request, endpoint);
@@ -98,7 +82,7 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
     const message = readMessage(request, surface.limits.request_bytes);
     call = callOf(message);
     exchange = {
-      correlationId,
+      correlationId: record.correlationId,
       consumer,
       surface,
       call,
@@ -106,7 +90,7 @@ export async function serve(request: InboundRequest, endpoint: Endpoint): Promis
       gate: endpoint.gate,
       gateKey: endpoint.gateKey,
       serverVersion: endpoint.serverVersion,
-      stream: call === undefined ? undefined : streamOf(request, fixed),
+      stream: call === undefined ? undefined : streamOf(request, record.headers),
       report: undefined,
       resource: undefined,
       outcome: 'ok',

@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { auditEvent } from '../policy/audit';
 import { PolicyError, toPolicyError, type ErrorCode } from '../policy/errors';
-import { utf8Bytes } from '../policy/limits';
 import type { InboundRequest } from './inbound';
 import type { Issuer } from './issuer';
 import { metadataAnswer, noMetadata } from './metadata';
-import { checkHosting, corsHeaders, type HostingRules } from './origin';
+import { checkHosting, type HostingRules } from './origin';
 import { refusalAnswer, type OutboundAnswer } from './outbound';
+import { beginRecord, type RequestFacts } from './record';
 import type { Endpoint, Served } from './serve';
 import type { ServedSurface } from './tools';
 
@@ -20,32 +18,19 @@ export interface DescribedEndpoint
   surface(): ServedSurface;
 }
 
+/** Nobody is asked who he is. */
+const UNIDENTIFIED: RequestFacts = {
+  isCall: false,
+  consumer: null,
+  tool: undefined,
+  credentialSubject: null,
+};
+
 /** Answers a request for the metadata of an endpoint (RFC 9728). Needs no bearer. Never throws. */
 export async function serveMetadata(request: InboundRequest, endpoint: DescribedEndpoint): Promise<Served> {
-  const arrived = endpoint.now();
-  const correlationId = randomUUID();
-  const fixed = { ...corsHeaders(request, endpoint.allowedOrigins), 'x-correlation-id': correlationId };
-  const finish = (answer: OutboundAnswer, code: 'ok' | ErrorCode, cause: unknown): Served => ({
-    answer: { ...answer, headers: { ...answer.headers, ...fixed } },
-    cause,
-    isCall: false,
-    audit:
-      code === 'ok'
-        ? undefined
-        : auditEvent({
-            arrived,
-            correlation_id: correlationId,
-            provider_application_id: endpoint.applicationId,
-            consumer_application_id: null,
-            tool: undefined,
-            credential_subject: null,
-            code,
-            duration_ms: endpoint.now() - arrived,
-            request_bytes: request.bodyBytes,
-            response_bytes: utf8Bytes(answer.body),
-            undelivered_before: endpoint.takeUndelivered(),
-          }),
-  });
+  const record = beginRecord(request, endpoint);
+  const finish = (answer: OutboundAnswer, code: 'ok' | ErrorCode, cause: unknown): Served =>
+    record.finish(answer, code, cause, UNIDENTIFIED);
   try {
     checkHosting(request, endpoint);
     const issuer = await endpoint.issuer();
